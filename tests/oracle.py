@@ -192,7 +192,7 @@ def has_character(ranges: tuple[tuple[int, int], ...], beginning: bytes) -> bool
     shortest = (0, 0, 0x80, 0x800, 0x10000)[length]
     low = max(value << 6 * missing, shortest)
     high = min((value + 1 << 6 * missing) - 1, 0x10FFFF)
-    return any(first <= high and low <= last for first, last in ranges)
+    return low <= high and any(first <= high and low <= last for first, last in ranges)
 
 
 def _never_dead(symbol: _Symbol) -> bool:

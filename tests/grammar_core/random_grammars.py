@@ -245,8 +245,9 @@ def random_text(rng: random.Random, oracle: Oracle, length: int) -> bytes:
 
 
 def _viable_byte(rng: random.Random, oracle: Oracle, position: Position) -> int | None:
-    preferred: list[int] = rng.sample(_POOL_BYTES, len(_POOL_BYTES))
-    for byte in [*preferred, *range(256)]:
+    preferred = rng.sample(_POOL_BYTES, len(_POOL_BYTES))
+    candidates: list[int] = [*preferred, *range(256)]
+    for byte in candidates:
         if oracle.step(position, byte) is not None:
             return byte
     return None
