@@ -120,8 +120,13 @@ def test_macro_names_are_refused_only_where_no_rule_has_them() -> None:
 @pytest.mark.parametrize("cut", range(1, 60))
 def test_every_beginning_of_a_grammar_is_a_grammar_or_an_error(cut: int) -> None:
     text = 'root ::= ("a\\n" | [^b-\\x41]{2,3} | x)* # end\nx ::= "\\u00e9"?'
+    assert error_line(text[:cut]) in (None, 1, 2)
+
+
+def error_line(text: str) -> int | None:
+    """The line of the error in the text, None when it is a grammar."""
     try:
-        parse_ebnf(text[:cut])
+        parse_ebnf(text)
     except GrammarError as error:
-        assert error.line is not None
-        assert 1 <= error.line <= 2
+        return error.line or 0
+    return None
