@@ -132,14 +132,11 @@ const Row* Matcher::assemble_mask(bool may_walk) {
     const bool found = masks_->for_each_result(
         arena, next.item, next.exit_set, may_walk, [&](const WalkResult& result, int32_t parents) {
           if (!result.row->empty()) rows.push_back(result.row);
-          if (result.exits.empty()) return;
-          stacks_->nodes.assign(arena.parents(parents).begin(), arena.parents(parents).end());
-          for (const Exit& exit : result.exits)
-            for (const int32_t node : stacks_->nodes) {
-              if (node == kBaseNode) continue;
-              stacks_->stepper.resume(node, exit.reports, resumed);
-              for (const Item& item : resumed.items) add(exit.exit_set, item);
-            }
+          if (parents == kBaseParents) return;  // the text ends there
+          for (const Exit& exit : result.exits) {
+            stacks_->stepper.resume(parents, exit.reports, resumed);
+            for (const Item& item : resumed.items) add(exit.exit_set, item);
+          }
         });
     if (!found) return nullptr;
   }

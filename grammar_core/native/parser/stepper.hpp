@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "automaton/macro_automaton.hpp"
@@ -32,8 +33,8 @@ class Stepper {
   void start(Item item, Configuration& out);
   // `from` after a byte of `byte_class`. `out` must be another object than the owner of `from`.
   void step(std::span<const Item> from, int byte_class, Configuration& out);
-  // What goes on when `reports` are handed to node `node`.
-  void resume(int32_t node, int32_t reports, Configuration& out);
+  // What goes on when `reports` are handed to the nodes of parent set `parents`.
+  void resume(int32_t parents, int32_t reports, Configuration& out);
 
  private:
   struct Report {
@@ -42,7 +43,9 @@ class Stepper {
   };
 
   void begin(Configuration& out);
-  void add(Item item);
+  bool add(Item item);
+  bool add_parents(Item& known, int32_t parents);
+  void settle();
   void report_to(int32_t parents, int32_t reports);
   void deliver(const Report& report);
   void advance_counter(const StackNode& node);
@@ -58,6 +61,8 @@ class Stepper {
   std::vector<Report> pending_;
   std::vector<Item> returned_;  // items that only reported
   std::unordered_map<int32_t, size_t> index_;  // by macro-state, into either list, once one is long
+  std::vector<Item> gained_;                   // parent sets that known items got beside their first
+  std::unordered_set<uint64_t> counted_;       // (macro-state, parent set) that such an item already has
 };
 
 }  // namespace syntagma
