@@ -1,11 +1,15 @@
 #include "parser/stepper.hpp"
 
 #include <algorithm>
+#include <string>
+
+#include "automaton/errors.hpp"
 
 namespace syntagma {
 namespace {
 
-constexpr size_t kLinearSearch = 24;  // items up to which a search beats a hash map
+constexpr size_t kLinearSearch = 24;       // items up to which a search beats a hash map
+constexpr int64_t kWorkLimit = 1'000'000;  // items and reports handled for one token or one walk
 
 }  // namespace
 
@@ -81,8 +85,16 @@ void Stepper::append(Item item) {
   }
 }
 
+void Stepper::count_work() {
+  if (++work_ > kWorkLimit)
+    throw LimitExceeded("ambiguity", kWorkLimit,
+                        "The text has too many readings in this grammar: following them takes more than " +
+                            std::to_string(kWorkLimit) + " steps for one token");
+}
+
 // True if the item is new or gained parents.
 bool Stepper::add(Item item) {
+  count_work();
   if (Item* known = find(item.macro)) return known->parents != item.parents && add_parents(*known, item.parents);
   append(item);
   const int32_t reports = automaton_.state(item.macro).reports;
@@ -99,6 +111,7 @@ bool Stepper::add_parents(Item& known, int32_t parents) {
     while (!pending.empty()) {
       const int32_t next = pending.back();
       pending.pop_back();
+      count_work();
       if (!counted_.insert(static_cast<uint64_t>(known.macro) << 32 | static_cast<uint32_t>(next)).second) continue;
       const auto parts = arena_.parts(next);
       if (!parts.empty()) {
@@ -146,6 +159,7 @@ void Stepper::drain() {
 }
 
 void Stepper::deliver(const Report& report) {
+  count_work();
   if (report.node == kBaseNode) {
     out_->base_reports = automaton_.merge_reports(out_->base_reports, report.reports);
     return;

@@ -29,6 +29,10 @@ class Stepper {
  public:
   Stepper(MacroAutomaton& automaton, StackArena& arena) : automaton_(automaton), arena_(arena) {}
 
+  // Work done since the last call of this function. Every call that steps or resumes adds to it and throws
+  // LimitExceeded once too much piles up: an ambiguous grammar can have more readings than anyone can follow.
+  void reset_work() { work_ = 0; }
+
   // The configuration before any byte of a frame in `macro`.
   void start(Item item, Configuration& out);
   // `from` after a byte of `byte_class`. `out` must be another object than the owner of `from`.
@@ -55,8 +59,11 @@ class Stepper {
   Item* find(int32_t macro);
   void append(Item item);
 
+  void count_work();
+
   MacroAutomaton& automaton_;
   StackArena& arena_;
+  int64_t work_ = 0;
   Configuration* out_ = nullptr;
   std::vector<Report> pending_;
   std::vector<Item> returned_;  // items that only reported
