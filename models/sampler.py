@@ -137,7 +137,7 @@ class Sampler:
             logits = logits.masked_fill(~allowed, -_LARGEST_LOGIT)
         # The greatest logit is NaN when any is; allowed infinities become the greatest finite numbers.
         is_nan = logits.amax(dim=-1).isnan()
-        logits = logits.nan_to_num_(nan=0.0, posinf=_LARGEST_LOGIT, neginf=-_LARGEST_LOGIT)
+        logits = logits.nan_to_num(nan=0.0, posinf=_LARGEST_LOGIT, neginf=-_LARGEST_LOGIT)
         if allowed is not None:
             logits.masked_fill_(~allowed, -math.inf)
         chosen = logits.argmax(dim=-1, keepdim=True)
