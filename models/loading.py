@@ -35,6 +35,11 @@ class LoadedModel:
     stop_token_ids: tuple[int, ...]
     name: str
 
+    @property
+    def has_chat_template(self) -> bool:
+        """Whether chat messages can be rendered; base models often have no template."""
+        return bool(getattr(self.tokenizer, "chat_template", None))
+
 
 def load_model(path_or_id: str, *, device: str = "auto", dtype: str = "auto") -> LoadedModel:
     """Load a causal language model with its tokenizer.
@@ -95,7 +100,7 @@ def _check_directory(path_or_id: str) -> None:
         if not (path / "config.json").is_file():
             raise ModelLoadError(f"{path} is not a Hugging Face model: it has no config.json")
     elif path.exists():
-        raise ModelLoadError(f"{path} is a file; a model is a directory with config.json, weights and tokenizer")
+        raise ModelLoadError(f"{path} is a file; a model is a directory with config, weights and tokenizer")
     elif path_or_id.startswith((".", "/", "~")) or path_or_id.count("/") > 1:
         raise ModelLoadError(f"there is no directory {path}")
 

@@ -40,7 +40,11 @@ def pack_linear_layers(model: nn.Module) -> int:
     packed = 0
     for parent in list(model.modules()):
         for name, child in list(parent.named_children()):
-            if type(child) is nn.Linear and child.weight.dtype in _PACKABLE and child.weight.device.type == "cpu":
+            if (
+                type(child) is nn.Linear
+                and child.weight.dtype in _PACKABLE
+                and child.weight.device.type == "cpu"
+            ):
                 setattr(parent, name, PackedLinear(child))
                 packed += 1
     return packed

@@ -20,6 +20,14 @@ class UnsupportedModelError(RuntimeError):
     """The architecture cannot be run in batches here; the message says why."""
 
 
+@dataclass(slots=True)
+class _Slot:
+    """A sequence's place: its row of the cache, and how many columns of it are in use."""
+
+    row: int
+    length: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """The next tokens of one sequence; `start` is the position of the first of them.
@@ -43,7 +51,7 @@ class ModelRunner:
         self.device = loaded.device
         self.max_batch_size = max_batch_size
         self._model = loaded.model
-        self._rows: dict[Hashable, int] = {}
+        self._slots: dict[Hashable, _Slot] = {}
         self._one_by_one = self.device.type == "cpu"
         self._cache = _prepare(loaded)
         self._kv_cells = max(kv_cache_bytes // self._cache.bytes_per_cell(), _COLUMN_STEP)
@@ -65,24 +73,26 @@ class ModelRunner:
         The caller keeps to `fits` and `max_batch_size`.
         """
         self._make_room(chunks)
-        if self._one_by_one and any(len(chunk.token_ids) > 1 for chunk in chunks):
-            # A CPU gains nothing from a batch of prompts, and a prompt alone computes the same bits always.
-            return torch.cat([self._run([chunk]) for chunk in chunks])
-        return self._run(chunks)
+        is_decoding = all(len(chunk.token_ids) == 1 for chunk in chunks)
+        # A CPU gains nothing from a batch of prompts, and a prompt alone computes the same bits always.
+        # Where prompts go on in the middle, padding could reach beyond the columns that `fits` counts.
+        if is_decoding or not (self._one_by_one or any(chunk.start for chunk in chunks)):
+            return self._run(chunks)
+        return torch.cat([self._run([chunk]) for chunk in chunks])
 
     def release(self, sequence: Hashable, *, tainted: bool = False) -> None:
         """Give the sequence's row back. `tainted`: its states may be NaN, so that they must be wiped."""
-        row = self._rows.pop(sequence, None)
-        if row is not None and tainted:
-            self._cache.clear_row(row)
+        slot = self._slots.pop(sequence, None)
+        if slot is not None and tainted:
+            self._cache.clear_row(slot.row)
 
     def reset(self) -> None:
         """Drop every sequence and free the cache, as after a failed forward pass."""
-        self._rows.clear()
+        self._slots.clear()
         self._cache.resize(0, 0)
 
     def _run(self, chunks: Sequence[Chunk]) -> torch.Tensor:
-        order = sorted(range(len(chunks)), key=lambda i: self._rows[chunks[i].sequence])
+        order = sorted(range(len(chunks)), key=lambda i: self._slots[chunks[i].sequence].row)
         batch = [chunks[i] for i in order]
         if len(batch) == 1 and len(batch[0].token_ids) == 1 and self._one_by_one:
             # The CPU's kernels for a single row sum in another order; the same row twice costs no more.
@@ -109,7 +119,7 @@ class ModelRunner:
         return logits[:, 0]
 
     def _placement(self, batch: Sequence[Chunk], width: int) -> Placement:
-        rows = [self._rows[chunk.sequence] for chunk in batch]
+        rows = [self._slots[chunk.sequence].row for chunk in batch]
         starts = [chunk.start for chunk in batch]
         end = max(starts) + width
         is_first_prompt = len(batch) == 1 and starts[0] == 0
@@ -126,30 +136,30 @@ class ModelRunner:
     # --- rows
 
     def _make_room(self, chunks: Sequence[Chunk]) -> None:
-        newcomers = [chunk.sequence for chunk in chunks if chunk.sequence not in self._rows]
-        width = max(len(chunk.token_ids) for chunk in chunks)
-        columns = max(chunk.start for chunk in chunks) + width
-        self._allocate(len(self._rows) + len(newcomers), columns)
+        newcomers = [chunk.sequence for chunk in chunks if chunk.sequence not in self._slots]
+        ends = [chunk.start + len(chunk.token_ids) for chunk in chunks]
+        used = [slot.length for slot in self._slots.values()]
+        self._allocate(len(self._slots) + len(newcomers), max([*ends, *used]))
         for sequence in newcomers:
-            self._rows[sequence] = self._lowest_free_row()
-        if width == 1:
-            self._close_gaps([chunk.sequence for chunk in chunks])
+            self._slots[sequence] = _Slot(self._lowest_free_row())
+        for chunk, end in zip(chunks, ends, strict=True):
+            self._slots[chunk.sequence].length = end
+        self._close_gaps([chunk.sequence for chunk in chunks])
 
     def _allocate(self, sequences: int, columns: int) -> None:
         cache = self._cache
         if sequences <= cache.rows and columns <= cache.columns:
             return
-        rows, columns = max(sequences, 1), _round_up(columns, _COLUMN_STEP)
-        generous = max(cache.rows, min(2 * rows, self.max_batch_size)), max(cache.columns, columns)
-        if generous[0] * generous[1] <= self._kv_cells:
-            rows, columns = generous
+        columns = _round_up(columns, _COLUMN_STEP)
+        rows = max(cache.rows, min(2 * sequences, self.max_batch_size))
+        if rows * max(cache.columns, columns) <= self._kv_cells:
+            cache.resize(rows, max(cache.columns, columns))
         else:
-            self._close_gaps(list(self._rows))
-            rows = max(rows, len(self._rows))
-        cache.resize(rows, columns)
+            self._close_gaps(list(self._slots))
+            cache.resize(sequences, columns)
 
     def _lowest_free_row(self) -> int:
-        taken = set(self._rows.values())
+        taken = self._taken_rows()
         return next(row for row in range(self._cache.rows) if row not in taken)
 
     def _close_gaps(self, sequences: Sequence[Hashable]) -> None:
@@ -158,14 +168,18 @@ class ModelRunner:
         Without that a step would have to copy its rows out of the cache. Rows of other sequences (whose
         prompt is being computed) are left where they are; the step is then slower, not wrong.
         """
-        taken = set(self._rows.values())
+        taken = self._taken_rows()
         free = [row for row in range(len(sequences)) if row not in taken]
-        movable = sorted(sequences, key=self._rows.__getitem__, reverse=True)
-        for target, sequence in zip(free, movable, strict=False):
-            source = self._rows[sequence]
-            if source > target:
-                self._cache.move_row(source, target, self._cache.columns)
-                self._rows[sequence] = target
+        if not free:
+            return
+        slots = sorted((self._slots[s] for s in sequences), key=lambda slot: slot.row, reverse=True)
+        for target, slot in zip(free, slots, strict=False):
+            if slot.row > target:
+                self._cache.move_row(slot.row, target, min(slot.length, self._cache.columns))
+                slot.row = target
+
+    def _taken_rows(self) -> set[int]:
+        return {slot.row for slot in self._slots.values()}
 
 
 def _round_up(value: int, multiple: int) -> int:
@@ -176,7 +190,7 @@ def _round_up(value: int, multiple: int) -> int:
 
 
 def _prepare(loaded: LoadedModel) -> SlotCache:
-    """Switch the model to slot attention, pack its weights on a CPU, and check that it still computes the same."""
+    """Switch the model to slot attention, pack it on a CPU, and check that its results are the same."""
     model = loaded.model
     config = model.config.get_text_config()
     _refuse_unsupported(config)
@@ -211,12 +225,12 @@ def _check_prompts(vocab_size: int) -> list[list[int]]:
 def _run_check(
     model: Any, cache: SlotCache, prompts: list[list[int]], device: torch.device
 ) -> list[torch.Tensor]:
-    """The prompts' last logits by way of the cache: most tokens one prompt at a time, then one batched step."""
+    """The prompts' last logits by way of the cache: all but one token alone, the last ones in a batch."""
     cache.resize(len(prompts), COLUMN_MULTIPLE)
     runner = ModelRunner.__new__(ModelRunner)
     runner.device, runner.max_batch_size = device, len(prompts)
     runner._model, runner._cache, runner._one_by_one = model, cache, device.type == "cpu"
-    runner._rows = {row: row for row in range(len(prompts))}
+    runner._slots = {row: _Slot(row) for row in range(len(prompts))}
     for row, prompt in enumerate(prompts):
         runner._run([Chunk(row, 0, prompt[:-1])])
     return list(runner._run([Chunk(row, len(p) - 1, p[-1:]) for row, p in enumerate(prompts)]))

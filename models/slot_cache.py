@@ -44,7 +44,7 @@ class Placement:
         return slice(first, first + len(self.rows)) if is_range else None
 
 
-class SlotLayer(CacheLayerMixin):  # type: ignore[misc]
+class SlotLayer(CacheLayerMixin):
     """Keys and values of one layer."""
 
     is_sliding = False
@@ -64,6 +64,8 @@ class SlotLayer(CacheLayerMixin):  # type: ignore[misc]
     ) -> tuple[torch.Tensor, torch.Tensor]:
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
+        assert self.keys is not None
+        assert self.values is not None
         placement = self.cache.current
         return _write(self.keys, key_states, placement), _write(self.values, value_states, placement)
 
@@ -77,7 +79,7 @@ class SlotLayer(CacheLayerMixin):  # type: ignore[misc]
         return -1
 
 
-class SlotCache(Cache):  # type: ignore[misc]
+class SlotCache(Cache):
     """All layers' keys and values; `rows` times `columns` cells are allocated, in every layer."""
 
     def __init__(self, layers: int) -> None:
@@ -122,7 +124,7 @@ class SlotCache(Cache):  # type: ignore[misc]
         return sum(states.shape[1] * states.shape[3] * states.element_size() for states in tensors)
 
     def _initialized(self) -> list[Any]:
-        return [layer for layer in self.layers if layer.is_initialized]
+        return [layer for layer in self.layers if isinstance(layer, SlotLayer) and layer.is_initialized]
 
 
 def _allocate(like: torch.Tensor, rows: int, columns: int) -> torch.Tensor:
@@ -139,6 +141,10 @@ def _resized(states: torch.Tensor, rows: int, columns: int) -> torch.Tensor:
 
 def _write(states: torch.Tensor, new: torch.Tensor, placement: Placement) -> torch.Tensor:
     """Store `new` [batch, heads, query, head_dim]; return [batch, heads, columns, head_dim]."""
+    if len(placement.rows) > 1 and len(set(placement.rows)) == 1:  # one sequence, repeated
+        first = placement.rows[0]
+        states[first : first + 1, :, placement.positions[0]] = new[:1]
+        return states[first : first + 1, :, : placement.columns].expand(len(placement.rows), -1, -1, -1)
     row_range = placement.row_range
     if isinstance(placement.offset, int) and row_range is not None:
         end = placement.offset + new.shape[2]

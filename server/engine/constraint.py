@@ -52,7 +52,7 @@ class MaskFiller:
 
     def __init__(self, vocab_size: int, existing_ids: Sequence[int]) -> None:
         self._existing = pack_bits(vocab_size, existing_ids)
-        self._has_holes = len(set(existing_ids)) < vocab_size
+        self._has_holes = len({i for i in existing_ids if i < vocab_size}) < vocab_size
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="bitmask")
 
     def submit(self, matchers: Sequence[Matcher | None]) -> Future[FilledMask] | None:

@@ -39,7 +39,8 @@ def native_matcher(grammar: Any) -> Matcher:
     """A matcher of a compiled grammar."""
     from grammar_core import GrammarMatcher
 
-    return GrammarMatcher(grammar)
+    matcher: Matcher = GrammarMatcher(grammar)
+    return matcher
 
 
 class Engine:
@@ -60,9 +61,7 @@ class Engine:
         prefill_tokens: int = 512,
         matcher_factory: MatcherFactory = native_matcher,
     ) -> None:
-        self._runner = ModelRunner(
-            loaded_model, max_batch_size=max_batch_size, kv_cache_bytes=kv_cache_bytes
-        )
+        self._runner = ModelRunner(loaded_model, max_batch_size=max_batch_size, kv_cache_bytes=kv_cache_bytes)
         self._sampler = Sampler(loaded_model.vocab_size, loaded_model.device)
         self._masks = MaskFiller(loaded_model.vocab_size, list(loaded_model.tokenizer.get_vocab().values()))
         self._scheduler = Scheduler(max_batch_size, prefill_tokens, self._runner.fits)
@@ -176,6 +175,8 @@ class Engine:
                 self._admit(sequence)
 
     def _admit(self, sequence: Sequence) -> None:
+        if sequence not in self._live:  # cancelled before it got here
+            return
         if sequence.request.grammar is not None:
             try:
                 sequence.matcher = self._new_matcher(sequence.request.grammar)
@@ -185,7 +186,9 @@ class Engine:
         self._scheduler.waiting.append(sequence)
 
     def _drop_cancelled(self) -> None:
-        for sequence in [s for s in self._live if s.is_cancelled]:
+        with self._lock:
+            cancelled = [sequence for sequence in self._live if sequence.is_cancelled]
+        for sequence in cancelled:
             self._finish(sequence, "abort")
 
     def _step(self) -> None:
@@ -245,14 +248,14 @@ class Engine:
             return
         sequence.token_ids.append(token_id)
         if token_id in self._stop_ids or token_id in request.stop_token_ids:
-            reason = token_id if token_id in request.stop_token_ids else None
-            self._finish(sequence, "stop", sequence.text.flush(), (token_id,), stop_reason=reason)
+            requested = token_id if token_id in request.stop_token_ids else None
+            self._finish(sequence, "stop", sequence.text.flush(), (token_id,), stop_reason=requested)
             return
         text = sequence.text.push(token_id)
         if sequence.text.stopped_by is not None:
             self._finish(sequence, "stop", text, (token_id,), stop_reason=sequence.text.stopped_by)
         elif sequence.budget_left == 0:
-            reason = "stop" if self._can_only_stop(sequence) else "length"
+            reason: FinishReason = "stop" if self._can_only_stop(sequence) else "length"
             self._finish(sequence, reason, text + sequence.text.flush(), (token_id,))
         else:
             self._outbox.append((sequence.stream, TextDelta(text, (token_id,))))
@@ -277,10 +280,14 @@ class Engine:
         stop_reason: str | int | None = None,
         error: str | None = None,
     ) -> None:
+        """End a request; nothing happens when it has ended already."""
+        with self._lock:
+            if sequence not in self._live:
+                return
+            self._live.discard(sequence)
         self._outbox.append((sequence.stream, TextDelta(text, token_ids, finish_reason, stop_reason, error)))
         self._scheduler.remove(sequence)
         self._runner.release(sequence, tainted=error is not None)
-        self._live.discard(sequence)
 
     def _free_preempted(self) -> None:
         for sequence in self._scheduler.preempted:
