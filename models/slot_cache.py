@@ -26,8 +26,9 @@ class Placement:
     """Where one forward pass reads and writes.
 
     rows: the sequences' rows, in the order of the batch, and `row_index` the same for the device; positions:
-    [batch, query] the column of every token; columns: the width that is read. `offset` is the position of the
-    first token, one number when it is the same for the whole batch.
+    [batch, query] the column of every token; columns: the width that is read. `offset` is [batch] the
+    positions of the first tokens, or the number 0 when a single prompt begins: then `columns` is its length
+    and attention is plainly causal.
     """
 
     rows: list[int]
