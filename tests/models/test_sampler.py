@@ -189,7 +189,9 @@ def test_tensor_and_array_bitmasks_mean_the_same() -> None:
 def test_the_draw_depends_on_seed_and_position_only() -> None:
     torch.manual_seed(5)
     logits = torch.randn(40, 300)
-    params = [SamplingParams(seed=s, top_p=0.9 if s % 2 else 1.0, top_k=50 if s % 3 else 0) for s in range(40)]
+    params = [
+        SamplingParams(seed=s, top_p=0.9 if s % 2 else 1.0, top_k=50 if s % 3 else 0) for s in range(40)
+    ]
     sampler = Sampler(300)
     together = sampler.sample(
         logits, sampler.prepare([RowSampling(p, s) for s, p in enumerate(params)])
