@@ -52,7 +52,7 @@ class SlotLayer(CacheLayerMixin):
     supports_early_init = False
 
     def __init__(self, cache: SlotCache) -> None:
-        super().__init__()
+        CacheLayerMixin.__init__(self)
         self.cache = cache
 
     def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -35,12 +36,8 @@ def bits(size: int, allowed: list[int]) -> np.ndarray:
 def support(logits: list[float], params: SamplingParams, draws: int = 400) -> set[int]:
     """The tokens that come up in many draws."""
     sampler = Sampler(len(logits))
-    rows = [RowSampling(SamplingParams(**{**_fields(params), "seed": s}), 0) for s in range(draws)]
+    rows = [RowSampling(replace(params, seed=s), 0) for s in range(draws)]
     return set(sampler.sample(torch.tensor([logits] * draws), sampler.prepare(rows)).token_ids)
-
-
-def _fields(params: SamplingParams) -> dict[str, float]:
-    return {name: getattr(params, name) for name in ("temperature", "top_k", "top_p", "min_p")}
 
 
 def test_temperature_zero_takes_the_most_likely() -> None:

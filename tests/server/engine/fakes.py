@@ -7,12 +7,14 @@ import threading
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from models.sampler import SamplingParams
 from server.engine import Engine, GenerationRequest, TextDelta, TextStream
 from server.engine.constraint import Bitmask, pack_bits
 from tests.models.tiny import EOS, VOCAB_SIZE, tiny_loaded
+
+_T = TypeVar("_T")
 
 DIGITS = frozenset(range(ord("0"), ord("9") + 1))
 
@@ -84,8 +86,8 @@ class ByteVocabulary:
 
 @contextmanager
 def running_engine(seed: int = 0, **options: Any) -> Iterator[Engine]:
-    options = {"max_batch_size": 8, "matcher_factory": FakeMatcher} | options
-    engine = Engine(tiny_loaded(seed=seed), ByteVocabulary(), **options)
+    settings: dict[str, Any] = {"max_batch_size": 8, "matcher_factory": FakeMatcher}
+    engine = Engine(tiny_loaded(seed=seed), ByteVocabulary(), **(settings | options))
     engine.start()
     try:
         yield engine
@@ -134,5 +136,5 @@ def answers(engine: Engine, requests: list[GenerationRequest]) -> list[Answer]:
     return run(gather())
 
 
-def run(main: Coroutine[Any, Any, Any]) -> Any:
+def run(main: Coroutine[Any, Any, _T]) -> _T:
     return asyncio.run(asyncio.wait_for(main, timeout=60))
