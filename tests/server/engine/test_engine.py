@@ -76,14 +76,17 @@ def test_thirty_two_mixed_requests_at_once_equal_each_alone() -> None:
     assert {got.last.finish_reason for got in together} == {"stop", "length"}
 
 
-def test_a_small_cache_changes_no_answer() -> None:
+def test_a_small_cache_changes_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sequences wait for room, and are thrown out and computed again."""
     requests = [request("p" * (60 + 31 * i), max_tokens=250, seed=i) for i in range(5)]
     with running_engine() as engine:
         expected = answers(engine, requests)
         cell = engine._runner.bytes_per_cell
     with running_engine(kv_cache_bytes=2 * 512 * cell) as engine:
+        preempt, preemptions = engine._scheduler.preempt_youngest, []
+        monkeypatch.setattr(engine._scheduler, "preempt_youngest", lambda: preemptions.append(preempt()))
         assert answers(engine, requests) == expected
+    assert preemptions
 
 
 def test_a_complete_grammar_allows_only_the_stop_token() -> None:
