@@ -25,7 +25,7 @@ class NotApplicableError(Exception):
 
 
 class Session(NamedTuple):
-    """One generation: ``fill()`` writes the allowed tokens into ``row``, ``accept(id)`` is false if refused."""
+    """One generation: ``fill()`` writes the allowed tokens into ``row``, ``accept(id)`` goes on."""
 
     fill: Callable[[], object]
     accept: Callable[[int], object]
@@ -33,10 +33,10 @@ class Session(NamedTuple):
 
 
 class Compiled(NamedTuple):
-    """A compiled grammar; ``memory`` in bytes where the engine tells."""
+    """A compiled grammar; ``memory()`` in bytes, now, where the engine tells."""
 
     start: Callable[[], Session]
-    memory: int | None = None
+    memory: Callable[[], int] | None = None
 
 
 class Engine(Protocol):
@@ -56,13 +56,12 @@ class OurEngine:
 
     def __init__(self, vocabulary: BenchVocabulary) -> None:
         self._api = import_module("grammar_core")
-        self._compiler = self._api.GrammarCompiler
         self._info = vocabulary.info
+        self._compiler = self._api.GrammarCompiler(self._info, cache_enabled=False)
 
     def compile(self, grammar: BenchGrammar) -> Compiled:
-        compiler = self._compiler(self._info, cache_enabled=False)
-        compiled = compiler.compile_grammar(grammar.ebnf)
-        return Compiled(partial(self._start, compiled), getattr(compiled, "memory_size_bytes", None))
+        compiled = self._compiler.compile_grammar(grammar.ebnf)
+        return Compiled(partial(self._start, compiled), lambda: int(compiled.memory_size_bytes))
 
     def _start(self, compiled: Any) -> Session:
         matcher = self._api.GrammarMatcher(compiled)
@@ -82,7 +81,7 @@ class XGrammarEngine:
     def compile(self, grammar: BenchGrammar) -> Compiled:
         compiler = self._api.GrammarCompiler(self._info, max_threads=1, cache_enabled=False)
         compiled = self._compile(compiler, grammar)
-        return Compiled(partial(self._start, compiled), compiled.memory_size_bytes)
+        return Compiled(partial(self._start, compiled), lambda: int(compiled.memory_size_bytes))
 
     def _compile(self, compiler: Any, grammar: BenchGrammar) -> Any:
         if self._dialect == "EBNF":
@@ -100,21 +99,37 @@ class XGrammarEngine:
         return Session(fill, matcher.accept_token, bitmask.numpy()[0])
 
 
+class LlguidanceVocabulary:
+    """What llguidance asks of a tokenizer. Its own reading of this one refuses the text ``<think>``."""
+
+    def __init__(self, vocabulary: BenchVocabulary) -> None:
+        self.eos_token_id = vocabulary.info.stop_token_ids[-1]
+        self.bos_token_id = None
+        self.tokens = vocabulary.info.decoded_vocab
+        self.special_token_ids = vocabulary.info.special_token_ids
+        self._tokenizer = vocabulary.tokenizer
+
+    def __call__(self, text: str) -> list[int]:
+        return list(self._tokenizer.encode(str(text), add_special_tokens=False))
+
+
 class LlguidanceEngine:
-    """llguidance, given the Lark translation; its masks are written straight into our row."""
+    """llguidance, given the Lark translation; its masks are written straight into our row.
+
+    ``no_forcing`` makes its masks complete: otherwise a forced text may be spelt in one way only.
+    """
 
     name = "llguidance"
 
     def __init__(self, vocabulary: BenchVocabulary) -> None:
         self._api = import_module("llguidance")
         self._size = vocabulary.info.vocab_size
-        self._tokenizer = import_module("llguidance.hf").from_tokenizer(
-            vocabulary.tokenizer, n_vocab=self._size
-        )
+        wrapper = self._api.TokenizerWrapper(LlguidanceVocabulary(vocabulary))
+        self._tokenizer = self._api.LLTokenizer(wrapper, n_vocab=self._size)
 
     def compile(self, grammar: BenchGrammar) -> Compiled:
-        source = self._api.LLMatcher.grammar_from_lark(grammar.lark)
-        first = self._api.LLMatcher(self._tokenizer, source, log_level=0)
+        lark = '%llguidance {"no_forcing": true}\n' + grammar.lark
+        first = self._api.LLMatcher(self._tokenizer, self._api.LLMatcher.grammar_from_lark(lark), log_level=0)
         if first.is_error():
             raise NotApplicableError(first.get_error())
         return Compiled(partial(self._start, first))

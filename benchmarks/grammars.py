@@ -1,7 +1,7 @@
 """The grammars of the benchmark, in the dialect of each engine.
 
 Each is written once, in EBNF, in ``grammars/``. Engines that read Lark get a translation: rules in capitals
-become terminals, everything else stays as it is. Where a lexer needs another form, a file holds it (``json.lark``).
+become terminals, everything else stays as it is. Where a lexer needs another form, ``json.lark`` has it.
 """
 
 from __future__ import annotations

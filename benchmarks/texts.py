@@ -37,7 +37,7 @@ def _random_json(rng: random.Random, depth: int) -> Any:
         return [_random_json(rng, depth - 1) for _ in range(rng.randint(0, 4))]
     if kind == 6:
         return {_random_words(rng, 1): _random_json(rng, depth - 1) for _ in range(rng.randint(0, 5))}
-    leaves = (rng.randint(-10000, 10000), round(rng.uniform(-1, 1), 4), rng.random() < 0.5, None)
+    leaves = (rng.randint(-10000, 10000), round(rng.uniform(1, 9), 4), rng.random() < 0.5, None)
     return leaves[kind] if kind < 4 else _random_words(rng, rng.randint(1, 9))
 
 
@@ -184,7 +184,7 @@ def free_texts() -> tuple[str, ...]:
     """Prose, code and several scripts after the opening tag."""
     prose = (
         "The mask of a step says which tokens may follow. Most steps of prose allow nearly all of them, so "
-        "the cheapest answer is the one given before.\n\n1. Read the request.\n2. Write the answer — slowly.\n"
+        "the cheapest answer is the one given before.\n\n1. Read the request.\n2. Write it — slowly.\n"
     )
     mixed = "Größe, naïveté, Привет мир, 你好世界, こんにちは, مرحبا, 👩‍👩‍👧 🚀🚀, Ω≈ç√∫, \u0000\t</a><b>\n"
     code = "def f(x: int) -> list[int]:\n    return [y ** 2 for y in range(x) if y % 3 != 0]  # squares\n"
@@ -225,9 +225,10 @@ def sql_texts() -> tuple[str, ...]:
         "NULL), ('Monitor 27\"', 310.00, 4 + 2 * 3)",
         "UPDATE accounts SET balance = balance - 100, updated_by = 'system' WHERE id IN (1, 2, 3) "
         "OR owner LIKE 'A%'",
-        "SELECT DISTINCT CASE WHEN t.amount >= 100 THEN 'large' WHEN t.amount IS NULL THEN 'none' ELSE 'small' "
-        "END AS bucket FROM (SELECT amount, region FROM payments WHERE region NOT IN (SELECT code FROM blocked)) "
-        "AS t UNION ALL SELECT 'total' FROM dual;\nDELETE FROM sessions WHERE expires_at < now()",
+        "SELECT DISTINCT CASE WHEN t.amount >= 100 THEN 'large' WHEN t.amount IS NULL THEN 'none' "
+        "ELSE 'small' END AS bucket FROM (SELECT amount, region FROM payments WHERE region NOT IN "
+        "(SELECT code FROM blocked)) AS t UNION ALL SELECT 'total' FROM dual;\n"
+        "DELETE FROM sessions WHERE expires_at < now()",
     )
 
 
