@@ -29,7 +29,7 @@ class Session(NamedTuple):
 
     fill: Callable[[], object]
     accept: Callable[[int], object]
-    row: Row
+    row: Row  # keep the session while calling fill: some engines know only the address of the row
 
 
 class Compiled(NamedTuple):

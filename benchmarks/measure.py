@@ -70,7 +70,8 @@ def warm_up(engine: Engine) -> None:
     """Compile and fill once with a grammar that is not measured."""
     grammar = BenchGrammar("warm-up", "", 'root ::= "x" [a-y]+', 'start: "x" /[a-y]+/', "x[a-y]+", ())
     try:
-        engine.compile(grammar).start().fill()
+        session = engine.compile(grammar).start()
+        session.fill()
     except NotApplicableError:
         return
 
@@ -105,7 +106,8 @@ def _compile(engine: Engine, grammar: BenchGrammar) -> tuple[Compiled, float, fl
 def _compile_once(engine: Engine, grammar: BenchGrammar) -> tuple[Compiled, float]:
     begin = time.perf_counter_ns()
     compiled = engine.compile(grammar)
-    compiled.start().fill()
+    session = compiled.start()
+    session.fill()
     return compiled, (time.perf_counter_ns() - begin) / 1e6
 
 
@@ -116,7 +118,7 @@ def _replay(compiled: Compiled, sequences: Sequence[Sequence[int]], limit_s: flo
     end = clock() + int(limit_s * 1e9)
     steps: list[int] = []
     for sequence in sequences:
-        fill, accept, _ = compiled.start()
+        fill, accept, _row = compiled.start()  # the row has to live: some engines write to its address
         for token_id in sequence:
             before = clock()
             fill()

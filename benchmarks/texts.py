@@ -217,9 +217,9 @@ def sql_texts() -> tuple[str, ...]:
     """Queries and changes of the kind a model writes."""
     return (
         "SELECT name, age FROM users WHERE age > 25 AND name = 'Андрей' ORDER BY age DESC LIMIT 10",
-        "SELECT c.name AS customer, COUNT(*) AS orders, SUM(o.total_price) AS revenue\nFROM customers AS c\n"
+        "SELECT c.name AS customer, count(*) AS orders, sum(o.total_price) AS revenue\nFROM customers AS c\n"
         "LEFT JOIN orders AS o ON o.customer_id = c.id\nWHERE o.created_at BETWEEN '2024-01-01' "
-        "AND '2024-12-31'\n  AND NOT c.deleted\nGROUP BY c.name\nHAVING SUM(o.total_price) > 1000.50\n"
+        "AND '2024-12-31'\n  AND NOT c.deleted\nGROUP BY c.name\nHAVING sum(o.total_price) > 1000.50\n"
         "ORDER BY revenue DESC NULLS LAST, customer\nLIMIT 20 OFFSET 40;",
         "INSERT INTO products (name, price, stock) VALUES ('Keyboard', 129.99, 12), ('Mouse ''M1''', 25, "
         "NULL), ('Monitor 27\"', 310.00, 4 + 2 * 3)",
