@@ -195,7 +195,10 @@ class OutlinesEngine:
         fill = partial(guide.write_mask_into, row.ctypes.data, row.size, row.itemsize)
 
         def accept(token_id: int) -> bool:
-            guide.advance(token_id, return_tokens=False)
+            try:
+                guide.advance(token_id, return_tokens=False)
+            except ValueError:
+                return False
             return True
 
         return Session(fill, accept, row)
