@@ -1,0 +1,280 @@
+"""EBNF text to rules: one pass over the tokens, with an explicit stack of open groups.
+
+    grammar     = { name "::=" alternatives }
+    alternatives = sequence { "|" sequence }
+    sequence    = { element [ operator ] }
+    element     = literal | class | name | "(" [ alternatives ] ")"
+
+A sequence may be empty where a "|" stands beside it or inside "( )", but a rule body may not be
+missing altogether.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import NoReturn
+
+from grammar_core.errors import (
+    DuplicateRuleError,
+    GrammarLimitError,
+    GrammarSyntaxError,
+    UndefinedRuleError,
+    UnsupportedFeatureError,
+)
+from grammar_core.frontends.ebnf.char_classes import parse_char_class
+from grammar_core.frontends.ebnf.escapes import MalformedTokenError, decode_literal
+from grammar_core.frontends.ebnf.lexer import (
+    SKIP,
+    TOKEN,
+    RepetitionLimitError,
+    bad_token_error,
+    find_rule_options,
+    has_combining_marks,
+    is_first_on_line,
+    parse_operator,
+    prepare_text,
+    token_pattern_with_marks,
+)
+from grammar_core.frontends.ebnf.limits import MAX_GROUP_NESTING, MAX_REPETITION, MAX_RULES
+from grammar_core.frontends.ebnf.macros import RESERVED_MACROS
+from grammar_core.ir.nodes import EMPTY, Choice, Expr, Literal, Repeat, Rule, RuleRef, Sequence
+
+_OPENS_GROUP = re.compile(rf"{SKIP}\(")
+_MOST_NAMES_TO_COMPARE = 2_000
+
+
+def parse_ebnf(text: str, *, root_rule_name: str = "root") -> tuple[Rule, ...]:
+    """The rules of an EBNF grammar, in text order. Raises GrammarError with the position.
+
+    Every reference is defined, no rule is defined twice and the root rule exists.
+    """
+    return _Parser(prepare_text(text)).parse(root_rule_name)
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._reset(TOKEN)
+
+    def _reset(self, pattern: re.Pattern[str]) -> None:
+        self._pattern = pattern
+        self._bodies: dict[str, Expr] = {}
+        self._refs: dict[str, RuleRef] = {}
+        self._rule = ""
+        # The innermost open group: its finished alternatives, and the items of the one being read.
+        self._options: list[Expr] = []
+        self._items: list[Expr] = []
+        self._groups: list[tuple[list[Expr], list[Expr], int]] = []
+        self._repeatable = False
+
+    def parse(self, root: str) -> tuple[Rule, ...]:
+        try:
+            self._read_tokens()
+        except GrammarSyntaxError:
+            if self._pattern is not TOKEN or not has_combining_marks(self._text):
+                raise
+            self._reset(token_pattern_with_marks())
+            return self.parse(root)
+        if root not in self._bodies:
+            raise UndefinedRuleError.at(f'The root rule "{root}" is not defined', self._text, 0)
+        if not self._refs.keys() <= self._bodies.keys():
+            self._refuse_undefined_rule()
+        return tuple(map(Rule, self._bodies.keys(), self._bodies.values()))
+
+    def _read_tokens(self) -> None:
+        handlers = {
+            "name": self._name,
+            "assign": self._assign,
+            "literal": self._literal,
+            "class": self._class,
+            "operator": self._operator,
+            "bar": self._bar,
+            "open": self._open,
+            "close": self._close,
+            "bad": self._bad,
+        }
+        self._require_rule_first()
+        for match in self._pattern.finditer(self._text):
+            kind = match.lastgroup or "bad"
+            if kind == "end":
+                break
+            try:
+                handlers[kind](match)
+            except MalformedTokenError as error:
+                self._refuse_token(error, match.start(kind))
+        self._end_rule(match)
+
+    # one method a token
+
+    def _name(self, match: re.Match[str]) -> None:
+        name = match["name"]
+        ref = self._refs.get(name)
+        if ref is None:
+            if name in RESERVED_MACROS:
+                self._refuse_macro(match)
+            ref = self._refs[name] = RuleRef(name)
+        self._items.append(ref)
+        self._repeatable = True
+
+    def _literal(self, match: re.Match[str]) -> None:
+        self._items.append(Literal(decode_literal(match["literal"])))
+        self._repeatable = True
+
+    def _class(self, match: re.Match[str]) -> None:
+        self._items.append(parse_char_class(match["class"]))
+        self._repeatable = True
+
+    def _operator(self, match: re.Match[str]) -> None:
+        if not self._repeatable:
+            self._refuse_operator(match)
+        low, high = parse_operator(match["operator"])
+        self._items[-1] = Repeat(self._items[-1], low, high)
+        self._repeatable = False
+
+    def _bar(self, match: re.Match[str]) -> None:
+        self._options.append(_sequence(self._items))
+        self._items = []
+        self._repeatable = False
+
+    def _open(self, match: re.Match[str]) -> None:
+        if len(self._groups) == MAX_GROUP_NESTING:
+            raise GrammarLimitError.at(
+                f"Groups are nested more than {MAX_GROUP_NESTING:,} deep",
+                self._text,
+                match.start("open"),
+                limit="group_nesting",
+                value=MAX_GROUP_NESTING,
+            )
+        self._groups.append((self._options, self._items, match.start("open")))
+        self._options = []
+        self._items = []
+        self._repeatable = False
+
+    def _close(self, match: re.Match[str]) -> None:
+        if not self._groups:
+            self._refuse("Unexpected ); no group is open here", match.start("close"))
+        group = self._alternatives()
+        self._options, self._items, _ = self._groups.pop()
+        self._items.append(group)
+        self._repeatable = True
+
+    def _assign(self, match: re.Match[str]) -> None:
+        name, offset = match["name"], match.start("name")
+        if self._rule:
+            self._end_rule(match)
+        if not is_first_on_line(self._text, offset):
+            self._refuse(f'The rule name "{name}" must be the first token on its line', offset)
+        if name in self._bodies:
+            raise DuplicateRuleError.at(f'Rule "{name}" is defined more than once', self._text, offset)
+        if len(self._bodies) == MAX_RULES:
+            raise GrammarLimitError.at(
+                f"The grammar has more than {MAX_RULES:,} rules",
+                self._text,
+                offset,
+                limit="rules",
+                value=MAX_RULES,
+            )
+        self._rule = name
+
+    def _bad(self, match: re.Match[str]) -> None:
+        error = bad_token_error(self._text, match.start("bad"))
+        self._refuse_rule_options(match.start("bad"))
+        raise error
+
+    # what the methods share
+
+    def _end_rule(self, following: re.Match[str]) -> None:
+        if self._groups:
+            self._refuse("This group is not closed: ) is missing", self._groups[-1][2])
+        if not self._items and not self._options:
+            begin = following.start(following.lastindex or 0)
+            if following.lastgroup == "assign":
+                begin = following.start("name")
+            self._refuse(f'Rule "{self._rule}" has no body; write "" for the empty string', begin)
+        self._bodies[self._rule] = self._alternatives()
+        self._options = []
+        self._items = []
+        self._repeatable = False
+
+    def _alternatives(self) -> Expr:
+        if not self._options:
+            return _sequence(self._items)
+        self._options.append(_sequence(self._items))
+        return Choice(tuple(self._options))
+
+    # refusals: everything below runs once, on the way out
+
+    def _require_rule_first(self) -> None:
+        first = self._pattern.match(self._text)
+        kind = first.lastgroup if first else "end"
+        if kind == "end":
+            self._refuse("The grammar is empty: it needs at least one rule, name ::= expression", 0)
+        if first is None or kind in ("assign", "bad"):
+            return
+        begin = first.start(kind or 0)
+        self._refuse_rule_options(begin + len(first[0]))
+        if kind == "name":
+            self._refuse(f'Expected ::= after the rule name "{first["name"]}"', begin)
+        self._refuse("Expected a rule definition: name ::= expression", begin)
+
+    def _refuse(self, message: str, offset: int) -> NoReturn:
+        raise GrammarSyntaxError.at(message, self._text, offset)
+
+    def _refuse_token(self, error: MalformedTokenError, begin: int) -> NoReturn:
+        offset = begin + error.offset
+        self._refuse_rule_options(offset)
+        if isinstance(error, RepetitionLimitError):
+            raise GrammarLimitError.at(
+                error.message, self._text, offset, limit="repetition", value=MAX_REPETITION
+            ) from None
+        raise GrammarSyntaxError.at(error.message, self._text, offset) from None
+
+    def _refuse_operator(self, match: re.Match[str]) -> NoReturn:
+        begin = match.start("operator")
+        operator = match["operator"]
+        if self._items:
+            self._refuse(f'Two repetition operators in a row; group the first, as in ("a"+){operator}', begin)
+        self._refuse(f"Nothing to repeat before {operator}", begin)
+
+    def _refuse_macro(self, match: re.Match[str]) -> None:
+        name = match["name"]
+        if _OPENS_GROUP.match(self._text, match.end()) and not self._defines(name):
+            raise UnsupportedFeatureError.at(
+                f"The macro {name}(…) is not supported", self._text, match.start("name")
+            )
+
+    def _defines(self, name: str) -> bool:
+        return any(m.lastgroup == "assign" and m["name"] == name for m in self._pattern.finditer(self._text))
+
+    def _refuse_rule_options(self, end: int) -> None:
+        begin = find_rule_options(self._text, end)
+        if begin is not None:
+            message = "Rule options […] before ::= are not supported"
+            raise UnsupportedFeatureError.at(message, self._text, begin)
+
+    def _refuse_undefined_rule(self) -> NoReturn:
+        undefined = self._refs.keys() - self._bodies.keys()
+        for match in self._pattern.finditer(self._text):
+            if match.lastgroup == "name" and match["name"] in undefined:
+                name, begin = match["name"], match.start("name")
+                message = f'Rule "{name}" is not defined{self._hint(name, begin)}'
+                raise UndefinedRuleError.at(message, self._text, begin)
+        raise AssertionError("every reference comes from a token")
+
+    def _hint(self, name: str, begin: int) -> str:
+        if name == ".":
+            return "; any character is written [^]"
+        if len(self._bodies) <= _MOST_NAMES_TO_COMPARE:
+            similar = difflib.get_close_matches(name, self._bodies, n=1)
+            if similar:
+                return f'; did you mean "{similar[0]}"?'
+        if is_first_on_line(self._text, begin):
+            return f"; to define it, write {name} ::= …"
+        return ""
+
+
+def _sequence(items: list[Expr]) -> Expr:
+    if len(items) == 1:
+        return items[0]
+    return Sequence(tuple(items)) if items else EMPTY
