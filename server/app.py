@@ -5,15 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI
 
-from grammar_core import GrammarCompiler, TokenizerInfo
-from models.embedded import ensure_embedded_model
-from models.loading import LoadedModel, load_model
 from server import __version__
 from server.backend import Backend
-from server.engine import Engine
 from server.errors import install_error_handlers
 from server.generation import ChatService
 from server.grammar_service import GrammarService
@@ -66,6 +64,11 @@ def create_app(
 
 def open_model_backend(settings: ServerSettings) -> Backend:
     """Loads the model and builds the engine and the grammar compiler for its vocabulary."""
+    from grammar_core import GrammarCompiler, TokenizerInfo
+    from models.embedded import MODEL_NAME, ensure_embedded_model
+    from models.loading import load_model
+    from server.engine import Engine
+
     loaded = load_model(
         settings.model or str(ensure_embedded_model()), device=settings.device, dtype=settings.dtype
     )
@@ -80,7 +83,7 @@ def open_model_backend(settings: ServerSettings) -> Backend:
         kv_cache_bytes=settings.kv_cache_bytes,
     )
     return Backend(
-        model_name=settings.served_model_name or settings.model or loaded.name,
+        model_name=settings.served_model_name or _default_name(settings.model, loaded.name),
         tokenizer=loaded.tokenizer,
         compiler=GrammarCompiler(tokenizer_info, cache_limit_bytes=settings.grammar_cache_bytes),
         engine=engine,
@@ -89,7 +92,14 @@ def open_model_backend(settings: ServerSettings) -> Backend:
     )
 
 
-def _summary(loaded: LoadedModel) -> dict[str, str]:
+def _default_name(model: str | None, loaded_name: str) -> str:
+    """A hub id as it is; of a directory only the last part, which is no secret of the machine."""
+    if model is None:
+        return MODEL_NAME
+    return loaded_name if Path(model).expanduser().is_dir() else model
+
+
+def _summary(loaded: Any) -> dict[str, str]:
     parameters = sum(parameter.numel() for parameter in loaded.model.parameters())
     return {
         "model": f"{loaded.name}, {parameters / 1e6:,.0f} million parameters",

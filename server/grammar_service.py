@@ -67,7 +67,7 @@ class GrammarService:
         except GrammarError as error:
             raise invalid_request(str(error), param=_PARAM, code="invalid_grammar") from None
         finally:
-            self._leave(compile_)
+            self._leave(grammar, compile_)
 
     def close(self) -> None:
         """Drop what waits; what runs ends in its thread."""
@@ -81,7 +81,7 @@ class GrammarService:
 
     def _join(self, grammar: str) -> _Compile:
         compile_ = self._in_flight.get(grammar)
-        if compile_ is None or compile_.future.cancelled():
+        if compile_ is None:
             compile_ = self._begin(grammar)
         compile_.waiters += 1
         return compile_
@@ -104,10 +104,10 @@ class GrammarService:
         if self._in_flight.get(grammar) is compile_:
             del self._in_flight[grammar]
 
-    def _leave(self, compile_: _Compile) -> None:
+    def _leave(self, grammar: str, compile_: _Compile) -> None:
         compile_.waiters -= 1
-        if compile_.waiters == 0:
-            compile_.future.cancel()
+        if compile_.waiters == 0 and compile_.future.cancel():
+            self._forget(grammar, compile_)
 
     def _timed_out(self, compile_: _Compile) -> ApiError:
         if not compile_.future.running():
