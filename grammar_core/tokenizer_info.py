@@ -44,7 +44,9 @@ class TokenizerInfo:
     ``encoded_vocab``: the tokens by id, written as ``vocab_type`` says; ``str`` stands for its UTF-8 bytes.
     ``vocab_size``: the number of logits a model has, at least ``len(encoded_vocab)`` (the default); ids above
     the vocabulary are padding. ``stop_token_ids``: one id or several; by default those whose text is a
-    well-known end marker such as ``</s>``. Raises ``ValueError`` for a size too small or a stop id out of range.
+    well-known end marker such as ``</s>``.
+
+    Raises ``ValueError`` for a size too small or a stop id out of range.
     """
 
     def __init__(
@@ -81,10 +83,10 @@ class TokenizerInfo:
         Added tokens that are not special (``<think>``) match their text. Special ones are control tokens:
         they match no text, and have empty bytes. ``vocab_size`` defaults to the highest id plus one; give the
         width of the model's logits if it differs. A width below the vocabulary is accepted only when nothing
-        but control tokens lies beyond it. Without ``stop_token_ids`` they are the tokenizer's end token, those
-        of the generation config beside its files, and control tokens with a well-known text (``<|eot_id|>``).
+        but control tokens lies beyond it. ``stop_token_ids`` defaults to the tokenizer's end token, those of
+        the generation config beside its files, and control tokens with a well-known text (``<|eot_id|>``).
 
-        Raises ``ValueError`` when the tokenizer is of no known kind, the width too small or a stop id beyond it.
+        Raises ``ValueError`` when the tokenizer is of no known kind, the width too small or a stop id beyond.
         """
         vocabulary = read_vocabulary(tokenizer)
         if vocab_size is not None and vocab_size < len(vocabulary.tokens):

@@ -1,0 +1,111 @@
+#include "automaton/expression.hpp"
+
+#include "automaton/errors.hpp"
+
+namespace syntagma {
+namespace {
+
+constexpr int64_t kEndOfRule = 6;
+
+class ProgramReader {
+ public:
+  explicit ProgramReader(std::span<const int64_t> program) : program_(program) {}
+
+  bool done() const { return position_ == program_.size(); }
+  int64_t next() {
+    if (done()) throw InvalidGrammar("the grammar program is cut short");
+    return program_[position_++];
+  }
+
+ private:
+  std::span<const int64_t> program_;
+  size_t position_ = 0;
+};
+
+int32_t pop(std::vector<int32_t>& stack) {
+  if (stack.empty()) throw InvalidGrammar("the grammar program lacks an operand");
+  const int32_t top = stack.back();
+  stack.pop_back();
+  return top;
+}
+
+Expression read_operands(GrammarSource& source, std::vector<int32_t>& stack, Op op, int64_t count) {
+  if (count < 0 || static_cast<size_t>(count) > stack.size())
+    throw InvalidGrammar("the grammar program lacks an operand");
+  Expression e{op, static_cast<int64_t>(source.children.size()), count};
+  source.children.insert(source.children.end(), stack.end() - count, stack.end());
+  stack.resize(stack.size() - count);
+  return e;
+}
+
+Expression read_literal(const GrammarSource& source, ProgramReader& reader) {
+  Expression e{Op::kLiteral, reader.next()};
+  e.count = reader.next();
+  if (e.first < 0 || e.count < 0 || e.first + e.count > static_cast<int64_t>(source.literals.size()))
+    throw InvalidGrammar("the grammar program names a literal out of range");
+  return e;
+}
+
+Expression read_char_class(GrammarSource& source, ProgramReader& reader) {
+  Expression e{Op::kCharClass, static_cast<int64_t>(source.ranges.size()), reader.next()};
+  for (int64_t i = 0; i < e.count; ++i) {
+    const int64_t low = reader.next(), high = reader.next();
+    if (low < 0 || high < low || high > 0x10FFFF) throw InvalidGrammar("a character range is out of range");
+    source.ranges.push_back({static_cast<uint32_t>(low), static_cast<uint32_t>(high)});
+  }
+  return e;
+}
+
+Expression read_expression(GrammarSource& source, std::vector<int32_t>& stack, ProgramReader& reader, int64_t code) {
+  switch (static_cast<Op>(code)) {
+    case Op::kLiteral:
+      return read_literal(source, reader);
+    case Op::kCharClass:
+      return read_char_class(source, reader);
+    case Op::kRuleRef: {
+      const int64_t rule = reader.next();
+      if (rule < 0 || rule >= static_cast<int64_t>(source.rule_names.size()))
+        throw InvalidGrammar("a rule reference is out of range");
+      return {Op::kRuleRef, rule};
+    }
+    case Op::kSequence:
+    case Op::kChoice:
+      return read_operands(source, stack, static_cast<Op>(code), reader.next());
+    case Op::kRepeat: {
+      Expression e{Op::kRepeat, pop(stack), 1, reader.next()};
+      const int64_t max = reader.next();
+      e.max = max < 0 ? kUnbounded : max;
+      if (e.min < 0 || e.max < e.min) throw InvalidGrammar("a repetition has its bounds reversed");
+      return e;
+    }
+  }
+  throw InvalidGrammar("the grammar program has an unknown operation");
+}
+
+}  // namespace
+
+GrammarSource decode_program(std::span<const int64_t> program, std::string literals,
+                             std::vector<std::string> rule_names, int32_t root) {
+  GrammarSource source;
+  source.literals = std::move(literals);
+  source.rule_names = std::move(rule_names);
+  source.root = root;
+  std::vector<int32_t> stack;
+  ProgramReader reader(program);
+  while (!reader.done()) {
+    const int64_t code = reader.next();
+    if (code == kEndOfRule) {
+      source.rule_bodies.push_back(pop(stack));
+      continue;
+    }
+    const Expression e = read_expression(source, stack, reader, code);
+    stack.push_back(static_cast<int32_t>(source.expressions.size()));
+    source.expressions.push_back(e);
+  }
+  if (!stack.empty() || source.rule_bodies.size() != source.rule_names.size() || root < 0 ||
+      static_cast<size_t>(root) >= source.rule_names.size())
+    throw InvalidGrammar("the grammar program does not match its rules");
+  return source;
+}
+
+}  // namespace syntagma

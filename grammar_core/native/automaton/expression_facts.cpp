@@ -1,0 +1,260 @@
+#include "automaton/expression_facts.hpp"
+
+#include <algorithm>
+#include <deque>
+
+#include "automaton/components.hpp"
+#include "automaton/errors.hpp"
+
+namespace syntagma {
+namespace {
+
+constexpr int64_t kInlineAlways = 48;      // expanded size up to which a rule is copied into every caller
+constexpr int64_t kInlineSingle = 4096;    // the same for a rule with a single caller
+constexpr int64_t kUnrollAlways = 64;      // expanded size up to which a repetition becomes copies
+constexpr int64_t kUnrollLimit = 100'000;  // expanded size of a repetition that must become copies
+
+int64_t saturating_add(int64_t a, int64_t b) {
+  int64_t sum;
+  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+int64_t saturating_multiply(int64_t a, int64_t b) {
+  int64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+class Analyzer {
+ public:
+  explicit Analyzer(const GrammarSource& source)
+      : source_(source), rule_count_(source.rule_bodies.size()), ranges_(rule_ranges(source)) {
+    facts_.nullable.assign(source.expressions.size(), 0);
+    facts_.nonempty.assign(source.expressions.size(), 0);
+    facts_.counted.assign(source.expressions.size(), 0);
+    facts_.inlined.assign(rule_count_, 0);
+    must_unroll_.assign(source.expressions.size(), 0);
+  }
+
+  ExpressionFacts run() {
+    collect_references();
+    derive_empty_and_text();
+    if (!facts_.productive(source_.rule_bodies[source_.root]))
+      throw InvalidGrammar("Rule \"" + source_.rule_names[source_.root] + "\" cannot match any finite text");
+    find_left_recursive_repetitions();
+    choose_copies();
+    return std::move(facts_);
+  }
+
+ private:
+  struct Range {
+    int32_t begin, end;
+  };
+
+  // A rule's expressions lie between the previous rule's body and its own.
+  static std::vector<Range> rule_ranges(const GrammarSource& source) {
+    std::vector<Range> ranges;
+    int32_t begin = 0;
+    for (const int32_t body : source.rule_bodies) {
+      ranges.push_back({begin, body + 1});
+      begin = body + 1;
+    }
+    return ranges;
+  }
+
+  void collect_references() {
+    references_.resize(rule_count_);
+    callers_.resize(rule_count_);
+    reference_count_.assign(rule_count_, 0);
+    for (size_t rule = 0; rule < rule_count_; ++rule) {
+      for (int32_t e = ranges_[rule].begin; e < ranges_[rule].end; ++e)
+        if (source_.expressions[e].op == Op::kRuleRef) {
+          const auto callee = static_cast<int32_t>(source_.expressions[e].first);
+          references_[rule].push_back(callee);
+          callers_[callee].push_back(static_cast<int32_t>(rule));
+          ++reference_count_[callee];
+        }
+    }
+  }
+
+  bool update(int32_t index) {
+    const Expression& e = source_.expressions[index];
+    bool nullable = false, nonempty = false;
+    switch (e.op) {
+      case Op::kLiteral:
+        nullable = e.count == 0;
+        nonempty = e.count > 0;
+        break;
+      case Op::kCharClass:
+        nonempty = e.count > 0;
+        break;
+      case Op::kRuleRef: {
+        const int32_t body = source_.rule_bodies[e.first];
+        nullable = facts_.nullable[body];
+        nonempty = facts_.nonempty[body];
+        break;
+      }
+      case Op::kSequence:
+        update_sequence(e, nullable, nonempty);
+        break;
+      case Op::kChoice:
+        for (const int32_t child : source_.children_of(e)) {
+          nullable |= facts_.nullable[child] != 0;
+          nonempty |= facts_.nonempty[child] != 0;
+        }
+        break;
+      case Op::kRepeat:
+        nullable = e.min == 0 || facts_.nullable[e.first];
+        nonempty = e.max > 0 && facts_.nonempty[e.first];
+        break;
+    }
+    const bool changed = nullable != facts_.nullable[index] || nonempty != facts_.nonempty[index];
+    facts_.nullable[index] = nullable;
+    facts_.nonempty[index] = nonempty;
+    return changed;
+  }
+
+  void update_sequence(const Expression& e, bool& nullable, bool& nonempty) const {
+    nullable = true;
+    bool productive = true;
+    for (const int32_t child : source_.children_of(e)) {
+      productive &= facts_.productive(child);
+      nullable &= facts_.nullable[child] != 0;
+      nonempty |= facts_.nonempty[child] != 0;
+    }
+    nonempty &= productive;
+  }
+
+  void derive_empty_and_text() {
+    std::deque<int32_t> queue;
+    std::vector<uint8_t> queued(rule_count_, 1);
+    for (size_t rule = 0; rule < rule_count_; ++rule) queue.push_back(static_cast<int32_t>(rule));
+    while (!queue.empty()) {
+      const int32_t rule = queue.front();
+      queue.pop_front();
+      queued[rule] = 0;
+      bool changed = false;
+      for (int32_t e = ranges_[rule].begin; e < ranges_[rule].end; ++e) changed = update(e);
+      if (!changed) continue;  // the last expression is the body: only its facts reach the callers
+      for (const int32_t caller : callers_[rule])
+        if (!queued[caller]) {
+          queued[caller] = 1;
+          queue.push_back(caller);
+        }
+    }
+  }
+
+  // Calls `on_rule(rule)` and `on_repeat(expression)` for what a derivation of `start` can begin with.
+  template <typename OnRule, typename OnRepeat>
+  void visit_left(int32_t start, OnRule on_rule, OnRepeat on_repeat) {
+    std::vector<int32_t> pending{start};
+    while (!pending.empty()) {
+      const int32_t index = pending.back();
+      pending.pop_back();
+      if (!facts_.nonempty[index]) continue;
+      const Expression& e = source_.expressions[index];
+      switch (e.op) {
+        case Op::kLiteral:
+        case Op::kCharClass:
+          break;
+        case Op::kRuleRef:
+          on_rule(static_cast<int32_t>(e.first));
+          break;
+        case Op::kSequence:
+          for (const int32_t child : source_.children_of(e)) {
+            pending.push_back(child);
+            if (!facts_.nullable[child]) break;
+          }
+          break;
+        case Op::kChoice:
+          for (const int32_t child : source_.children_of(e)) pending.push_back(child);
+          break;
+        case Op::kRepeat:
+          on_repeat(index);
+          pending.push_back(static_cast<int32_t>(e.first));
+          break;
+      }
+    }
+  }
+
+  // A counter has a frame of its own, and a frame that begins with itself would never end: such repetitions
+  // become copies.
+  void find_left_recursive_repetitions() {
+    std::vector<std::vector<int32_t>> left(rule_count_);
+    std::vector<std::vector<int32_t>> repeats(rule_count_);
+    for (size_t rule = 0; rule < rule_count_; ++rule)
+      visit_left(
+          source_.rule_bodies[rule], [&](int32_t callee) { left[rule].push_back(callee); },
+          [&](int32_t repeat) { repeats[rule].push_back(repeat); });
+    const Components components = find_components(left);
+    for (size_t rule = 0; rule < rule_count_; ++rule) {
+      if (!components.cyclic[components.of[rule]]) continue;
+      for (const int32_t repeat : repeats[rule])
+        visit_left(
+            static_cast<int32_t>(source_.expressions[repeat].first),
+            [&](int32_t callee) { must_unroll_[repeat] |= components.of[callee] == components.of[rule]; },
+            [](int32_t) {});
+    }
+  }
+
+  void choose_copies() {
+    const Components components = find_components(references_);
+    std::vector<int32_t> order(rule_count_);
+    for (size_t rule = 0; rule < rule_count_; ++rule) order[rule] = static_cast<int32_t>(rule);
+    std::sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return components.of[a] < components.of[b]; });
+    std::vector<int64_t> size(source_.expressions.size(), 0);
+    for (const int32_t rule : order) {  // callees first
+      for (int32_t e = ranges_[rule].begin; e < ranges_[rule].end; ++e) size[e] = expanded_size(e, size);
+      const int64_t body_size = size[source_.rule_bodies[rule]];
+      const int64_t limit = reference_count_[rule] == 1 ? kInlineSingle : kInlineAlways;
+      facts_.inlined[rule] = !components.cyclic[components.of[rule]] && body_size <= limit;
+    }
+  }
+
+  int64_t expanded_size(int32_t index, const std::vector<int64_t>& size) {
+    const Expression& e = source_.expressions[index];
+    switch (e.op) {
+      case Op::kLiteral:
+      case Op::kCharClass:
+        return std::max<int64_t>(e.count, 1);
+      case Op::kRuleRef:
+        return facts_.inlined[e.first] ? size[source_.rule_bodies[e.first]] : 1;
+      case Op::kSequence:
+      case Op::kChoice: {
+        int64_t sum = 1;
+        for (const int32_t child : source_.children_of(e)) sum = saturating_add(sum, size[child]);
+        return sum;
+      }
+      case Op::kRepeat:
+        return repeat_size(index, size[e.first]);
+    }
+    return 1;
+  }
+
+  int64_t repeat_size(int32_t index, int64_t body_size) {
+    const Expression& e = source_.expressions[index];
+    const int64_t copies = std::max<int64_t>(e.max == kUnbounded ? e.min : e.max, 1);
+    const int64_t unrolled = saturating_multiply(copies, body_size);
+    if (copies == 1 || unrolled <= kUnrollAlways) return unrolled;
+    if (!must_unroll_[index]) {
+      facts_.counted[index] = 1;
+      return saturating_add(body_size, 2);
+    }
+    if (unrolled > kUnrollLimit)
+      throw LimitExceeded("repetition", "A repetition that takes part in left recursion is too long: it would need " +
+                                            std::to_string(copies) + " copies of its body");
+    return unrolled;
+  }
+
+  const GrammarSource& source_;
+  size_t rule_count_;
+  std::vector<Range> ranges_;
+  ExpressionFacts facts_;
+  std::vector<std::vector<int32_t>> references_, callers_;
+  std::vector<int32_t> reference_count_;
+  std::vector<uint8_t> must_unroll_;
+};
+
+}  // namespace
+
+ExpressionFacts analyze_expressions(const GrammarSource& source) { return Analyzer(source).run(); }
+
+}  // namespace syntagma

@@ -1,0 +1,71 @@
+// Gives equal sequences of integers the same small number.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace syntagma {
+
+inline uint64_t hash_words(std::span<const int32_t> words, uint64_t seed = 0) {
+  uint64_t h = seed ^ (words.size() * 0x9E3779B97F4A7C15ull);
+  for (const int32_t w : words) {
+    h ^= static_cast<uint32_t>(w);
+    h *= 0xBF58476D1CE4E5B9ull;
+    h ^= h >> 29;
+  }
+  return h;
+}
+
+// Not thread-safe. Ids count from 0 in order of appearance.
+class SequenceInterner {
+ public:
+  SequenceInterner() : slots_(64, -1) { offsets_.push_back(0); }
+
+  int32_t size() const { return static_cast<int32_t>(offsets_.size()) - 1; }
+  std::span<const int32_t> operator[](int32_t id) const {
+    return {words_.data() + offsets_[id], words_.data() + offsets_[id + 1]};
+  }
+
+  int32_t intern(std::span<const int32_t> words) {
+    size_t i = hash_words(words) & (slots_.size() - 1);
+    for (; slots_[i] >= 0; i = (i + 1) & (slots_.size() - 1))
+      if (equal((*this)[slots_[i]], words)) return slots_[i];
+    const int32_t id = size();
+    words_.insert(words_.end(), words.begin(), words.end());
+    offsets_.push_back(words_.size());
+    slots_[i] = id;
+    if (2 * offsets_.size() > slots_.size()) rehash();
+    return id;
+  }
+
+  void clear() { *this = SequenceInterner(); }
+
+  size_t memory_bytes() const {
+    return words_.capacity() * sizeof(int32_t) + offsets_.capacity() * sizeof(size_t) +
+           slots_.capacity() * sizeof(int32_t);
+  }
+
+ private:
+  static bool equal(std::span<const int32_t> a, std::span<const int32_t> b) {
+    if (a.size() != b.size()) return false;
+    for (size_t i = 0; i < a.size(); ++i)
+      if (a[i] != b[i]) return false;
+    return true;
+  }
+
+  void rehash() {
+    slots_.assign(2 * slots_.size(), -1);
+    for (int32_t id = 0; id < size(); ++id) {
+      size_t i = hash_words((*this)[id]) & (slots_.size() - 1);
+      while (slots_[i] >= 0) i = (i + 1) & (slots_.size() - 1);
+      slots_[i] = id;
+    }
+  }
+
+  std::vector<int32_t> words_;
+  std::vector<size_t> offsets_;
+  std::vector<int32_t> slots_;
+};
+
+}  // namespace syntagma

@@ -1,0 +1,246 @@
+#include "automaton/macro_automaton.hpp"
+
+#include <algorithm>
+
+#include "automaton/errors.hpp"
+
+namespace syntagma {
+namespace {
+
+constexpr size_t kMemoryLimit = size_t{1} << 30;
+
+}  // namespace
+
+MacroAutomaton::MacroAutomaton(Nfa nfa) : nfa_(std::move(nfa)) {
+  in_set_.assign(nfa_.state_count(), 0);
+  memory_bytes_ = nfa_.memory_bytes() + in_set_.size() * sizeof(uint32_t);
+  report_sets_.intern({});  // 0 is the empty set
+  const int32_t root_report = report_sets_.intern(std::vector<int32_t>{nfa_.root()});
+  root_start_ = contexts_[intern_context({{nfa_.root(), root_report}})].start;
+}
+
+void MacroAutomaton::account(size_t bytes) {
+  if (memory_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes > kMemoryLimit)
+    throw LimitExceeded("automaton_memory", "The grammar's automaton needs more than " +
+                                                std::to_string(kMemoryLimit >> 20) + " MiB");
+}
+
+int32_t MacroAutomaton::intern_context(std::vector<std::pair<int32_t, int32_t>> wanted) {
+  std::sort(wanted.begin(), wanted.end());
+  std::vector<int32_t> key;
+  for (const auto& [symbol, reports] : wanted) {
+    if (!key.empty() && key[key.size() - 2] == symbol) {
+      key.back() = union_reports(key.back(), reports);
+    } else {
+      key.push_back(symbol);
+      key.push_back(reports);
+    }
+  }
+  const int32_t id = context_keys_.intern(key);
+  if (id == static_cast<int32_t>(contexts_.size())) contexts_.emplace_back().wanted = std::move(key);
+  if (contexts_[id].start == kNone) {  // new, or a limit stopped an earlier attempt
+    contexts_[id].corners.clear();
+    const int32_t start = build_start(id);
+    contexts_[id].start = start;
+  }
+  return id;
+}
+
+// Starts of the wanted symbols and of all that they can begin with.
+int32_t MacroAutomaton::build_start(int32_t context) {
+  Context& c = contexts_[context];
+  begin_set();
+  for (size_t i = 0; i < c.wanted.size(); i += 2) add_state(nfa_.symbols()[c.wanted[i]].start);
+  for (size_t i = 0; i < set_.size(); ++i)
+    for (const CallEdge& call : nfa_.call_edges(set_[i])) {
+      const Symbol& symbol = nfa_.symbols()[call.symbol];
+      if (symbol.is_counter()) continue;
+      c.corners.emplace_back(call.symbol, call.target);
+      add_state(symbol.start);
+    }
+  std::sort(c.corners.begin(), c.corners.end());
+  account(c.corners.size() * sizeof(c.corners[0]));
+  return intern_state(context, true, 0);
+}
+
+void MacroAutomaton::begin_set() {
+  set_.clear();
+  accepted_.clear();
+  ++set_number_;
+}
+
+void MacroAutomaton::add_state(int32_t nfa_state) {
+  for (const int32_t s : nfa_.closure(nfa_state))
+    if (in_set_[s] != set_number_) {
+      in_set_[s] = set_number_;
+      set_.push_back(s);
+      if (nfa_.accepts(s) >= 0) accepted_.push_back(nfa_.accepts(s));
+    }
+}
+
+// Adds what follows inside the frame from symbols that completed, and collects what the frame reports.
+int32_t MacroAutomaton::close_set(int32_t context) {
+  const Context& c = contexts_[context];
+  int32_t reports = 0;
+  for (size_t i = 0; i < accepted_.size(); ++i) {
+    const int32_t symbol = accepted_[i];
+    auto corner = std::lower_bound(c.corners.begin(), c.corners.end(), std::pair(symbol, INT32_MIN));
+    for (; corner != c.corners.end() && corner->first == symbol; ++corner) add_state(corner->second);
+    size_t low = 0, high = c.wanted.size() / 2;
+    while (low < high) {
+      const size_t middle = (low + high) / 2;
+      if (c.wanted[2 * middle] < symbol)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    if (low < c.wanted.size() / 2 && c.wanted[2 * low] == symbol)
+      reports = union_reports(reports, c.wanted[2 * low + 1]);
+  }
+  return intern_state(context, false, reports);
+}
+
+int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t reports) {
+  std::vector<int32_t> states;
+  bool has_counters = false;
+  for (const int32_t s : set_) {
+    if (nfa_.byte_edges(s).empty() && nfa_.call_edges(s).empty()) continue;
+    states.push_back(s);
+    for (const CallEdge& call : nfa_.call_edges(s)) has_counters |= nfa_.symbols()[call.symbol].is_counter();
+  }
+  if (states.empty() && reports == 0) return kNone;
+  std::sort(states.begin(), states.end());
+  const size_t before = state_sets_.memory_bytes();
+  const int32_t set_id = state_sets_.intern(states);
+  const int32_t id = state_keys_.intern(std::vector<int32_t>{context, is_start, reports, set_id});
+  if (id < static_cast<int32_t>(states_.size())) return id;
+  account(state_sets_.memory_bytes() - before + sizeof(MacroState) + nfa_.class_count() * sizeof(int32_t) + 64);
+  MacroState& m = states_.emplace_back();
+  m.context = context;
+  m.reports = reports;
+  m.has_edges = !states.empty();
+  m.has_counters = has_counters;
+  m.is_start = is_start;
+  m.states = set_id;
+  m.next = std::make_unique<std::atomic<int32_t>[]>(nfa_.class_count());
+  for (int i = 0; i < nfa_.class_count(); ++i) m.next[i].store(kUnknown, std::memory_order_relaxed);
+  return id;
+}
+
+int32_t MacroAutomaton::compute_next(int32_t id, int byte_class) {
+  const std::lock_guard lock(mutex_);
+  MacroState& m = states_[id];
+  const uint8_t byte = nfa_.representative(byte_class);
+  begin_set();
+  for (const int32_t s : state_sets_[m.states])
+    for (const ByteEdge& e : nfa_.byte_edges(s))
+      if (e.low <= byte && byte <= e.high) add_state(e.target);
+  const int32_t target = set_.empty() ? kNone : close_set(m.context);
+  m.next[byte_class].store(target, std::memory_order_release);
+  return target;
+}
+
+// What a call that returns to `nfa_state` reports at once, if it can do nothing else; 0 if it can go on.
+int32_t MacroAutomaton::tail_reports(int32_t context, int32_t nfa_state) {
+  const uint64_t key = static_cast<uint64_t>(context) << 32 | static_cast<uint32_t>(nfa_state);
+  const auto found = tail_reports_.find(key);
+  if (found != tail_reports_.end()) return found->second;
+  begin_set();
+  add_state(nfa_state);
+  const int32_t closed = close_set(context);
+  const int32_t reports = closed == kNone || states_[closed].has_edges ? 0 : states_[closed].reports;
+  tail_reports_.emplace(key, reports);
+  return reports;
+}
+
+void MacroAutomaton::compute_calls(int32_t id) {
+  const std::lock_guard lock(mutex_);
+  MacroState& m = states_[id];
+  if (m.calls_ready.load(std::memory_order_relaxed)) return;
+  std::vector<std::pair<int32_t, int32_t>> called, tail_called, counted, tail_counted;
+  const std::vector<int32_t> states(state_sets_[m.states].begin(), state_sets_[m.states].end());
+  for (const int32_t s : states)
+    for (const CallEdge& call : nfa_.call_edges(s)) {
+      const bool is_counter = nfa_.symbols()[call.symbol].is_counter();
+      if (m.is_start && !is_counter) continue;
+      const int32_t reports = tail_reports(m.context, call.target);
+      if (reports != 0)
+        (is_counter ? tail_counted : tail_called).emplace_back(call.symbol, reports);
+      else
+        (is_counter ? counted : called)
+            .emplace_back(call.symbol, report_sets_.intern(std::vector<int32_t>{call.symbol}));
+    }
+  if (!called.empty()) m.call_start = contexts_[intern_context(std::move(called))].start;
+  if (!tail_called.empty()) m.tail_call_start = contexts_[intern_context(std::move(tail_called))].start;
+  const auto add_counters = [&](std::vector<std::pair<int32_t, int32_t>>& calls, bool tail) {
+    std::sort(calls.begin(), calls.end());
+    calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
+    for (const auto& [symbol_id, reports] : calls) {
+      const Symbol& symbol = nfa_.symbols()[symbol_id];
+      const int32_t body_report = report_sets_.intern(std::vector<int32_t>{symbol.counter_body});
+      const int32_t body_context = intern_context({{symbol.counter_body, body_report}});
+      const Counter counter{symbol.min, symbol.max, reports, contexts_[body_context].start};
+      m.counter_calls.push_back({intern_counter(counter), tail});
+    }
+  };
+  add_counters(counted, false);
+  add_counters(tail_counted, true);
+  m.calls_ready.store(true, std::memory_order_release);
+}
+
+int32_t MacroAutomaton::intern_counter(Counter counter) {
+  const auto low = [](int64_t v) { return static_cast<int32_t>(v); };
+  const auto high = [](int64_t v) { return static_cast<int32_t>(v >> 32); };
+  const int32_t id = counter_keys_.intern(std::vector<int32_t>{low(counter.min), high(counter.min), low(counter.max),
+                                                               high(counter.max), counter.reports,
+                                                               counter.body_start});
+  if (id == static_cast<int32_t>(counters_.size())) counters_.emplace_back() = counter;
+  return id;
+}
+
+int32_t MacroAutomaton::compute_after(int32_t id, int32_t reports) {
+  const std::lock_guard lock(mutex_);
+  const uint64_t key = (static_cast<uint64_t>(id) + 1) << 32 | static_cast<uint32_t>(reports);
+  if (const uint64_t found = after_.find(key)) return static_cast<int32_t>(found - 2);
+  const MacroState& m = states_[id];
+  const std::vector<int32_t> completed(report_sets_[reports].begin(), report_sets_[reports].end());
+  const std::vector<int32_t> states(state_sets_[m.states].begin(), state_sets_[m.states].end());
+  std::vector<int32_t> targets;
+  for (const int32_t s : states)
+    for (const CallEdge& call : nfa_.call_edges(s)) {
+      if (!std::binary_search(completed.begin(), completed.end(), call.symbol)) continue;
+      if (m.is_start && !nfa_.symbols()[call.symbol].is_counter()) continue;
+      if (tail_reports(m.context, call.target) == 0) targets.push_back(call.target);
+    }
+  begin_set();
+  for (const int32_t target : targets) add_state(target);
+  const int32_t result = targets.empty() ? kNone : close_set(m.context);
+  after_.insert(key, static_cast<uint64_t>(result + 2));
+  account(32);
+  return result;
+}
+
+int32_t MacroAutomaton::union_reports(int32_t a, int32_t b) {
+  if (a == b || b == 0) return a;
+  if (a == 0) return b;
+  std::vector<int32_t> merged;
+  const auto left = report_sets_[a], right = report_sets_[b];
+  std::set_union(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(merged));
+  return report_sets_.intern(merged);
+}
+
+int32_t MacroAutomaton::merge_reports(int32_t a, int32_t b) {
+  if (a == b || b == 0) return a;
+  if (a == 0) return b;
+  const std::lock_guard lock(mutex_);
+  return union_reports(a, b);
+}
+
+ByteSet MacroAutomaton::follow(int32_t reports) {
+  const std::lock_guard lock(mutex_);
+  ByteSet bytes;
+  for (const int32_t symbol : report_sets_[reports]) bytes.merge(nfa_.follow(symbol));
+  return bytes;
+}
+
+}  // namespace syntagma

@@ -1,0 +1,131 @@
+// The lazily determinised automaton: sets of Nfa states that share a frame, built when first reached.
+//
+// A frame holds everything that began at one position for one caller. Its *context* says which symbols the caller
+// waits for and what each reports to it. All rules that the wanted symbols can begin with live in the same frame
+// (left corners), so that left recursion is a loop and a chain of precedence levels is one state: when a symbol that
+// began with the frame completes, the frame goes on after it by itself. These are the item sets of LR parsing
+// (D. Knuth, "On the translation of languages from left to right", 1965), built on demand over bytes, with one frame
+// a start position instead of one a symbol.
+//
+// A call in the middle of a frame opens a new frame whose parent is the calling state. Where the calling state could
+// only return afterwards, the new frame takes the caller's parents and reports in its place, so that right recursion
+// runs in constant stack.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "automaton/concurrent.hpp"
+#include "automaton/interner.hpp"
+#include "automaton/nfa.hpp"
+
+namespace syntagma {
+
+constexpr int32_t kNone = -1;
+constexpr int32_t kUnknown = -2;
+
+// A counted repetition called from a macro-state.
+struct Counter {
+  int64_t min, max;    // iterations; kUnbounded when there is no upper bound
+  int32_t reports;     // the report set it hands to its parents when it ends
+  int32_t body_start;  // the macro-state that begins an iteration
+};
+
+struct CounterCall {
+  int32_t counter;  // index into MacroAutomaton::counter
+  bool tail;        // reports to the caller's parents instead of the caller
+};
+
+struct MacroState {
+  int32_t context = 0;
+  int32_t reports = 0;        // symbols complete here, as the parents know them; 0 is the empty set
+  bool has_edges = false;     // can go on inside the frame
+  bool has_counters = false;  // some state calls a counted repetition
+  bool is_start = false;      // nothing consumed yet: calls of rules are left corners, inside the frame
+  int32_t states = 0;         // id of the sorted set of Nfa states with edges
+  std::unique_ptr<std::atomic<int32_t>[]> next;  // by byte class: a macro-state, kNone or kUnknown
+
+  std::atomic<bool> calls_ready{false};
+  int32_t call_start = kNone;       // start of the frame opened by ordinary calls
+  int32_t tail_call_start = kNone;  // start of the frame opened by tail calls
+  std::vector<CounterCall> counter_calls;
+};
+
+class MacroAutomaton {
+ public:
+  explicit MacroAutomaton(Nfa nfa);
+
+  const Nfa& nfa() const { return nfa_; }
+  int32_t root_start() const { return root_start_; }
+  const MacroState& state(int32_t id) const { return states_[id]; }
+  const Counter& counter(int32_t id) const { return counters_[id]; }
+
+  // The macro-state after a byte of `byte_class`, inside the frame; kNone if there is none.
+  int32_t next(int32_t id, int byte_class) {
+    const int32_t target = states_[id].next[byte_class].load(std::memory_order_acquire);
+    return target != kUnknown ? target : compute_next(id, byte_class);
+  }
+  // The macro-state with its calls filled in.
+  const MacroState& with_calls(int32_t id) {
+    const MacroState& m = states_[id];
+    if (!m.calls_ready.load(std::memory_order_acquire)) compute_calls(id);
+    return m;
+  }
+  // Where calling state `id` goes on when the symbols of `reports` complete; kNone if it waits for none of them.
+  int32_t after(int32_t id, int32_t reports) {
+    const uint64_t key = (static_cast<uint64_t>(id) + 1) << 32 | static_cast<uint32_t>(reports);
+    const uint64_t found = after_.find(key);
+    return found != 0 ? static_cast<int32_t>(found - 2) : compute_after(id, reports);
+  }
+  // The union of two report sets.
+  int32_t merge_reports(int32_t a, int32_t b);
+  // Bytes that may follow where `reports` are handed to parents.
+  ByteSet follow(int32_t reports);
+
+  size_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Context {
+    std::vector<int32_t> wanted;                        // pairs (symbol, report set), sorted
+    std::vector<std::pair<int32_t, int32_t>> corners;   // (symbol, Nfa state after it) of the frame's start, sorted
+    int32_t start = kNone;
+  };
+
+  int32_t compute_next(int32_t id, int byte_class);
+  void compute_calls(int32_t id);
+  int32_t compute_after(int32_t id, int32_t reports);
+
+  int32_t intern_context(std::vector<std::pair<int32_t, int32_t>> wanted);
+  int32_t build_start(int32_t context);
+  void begin_set();
+  void add_state(int32_t nfa_state);
+  int32_t close_set(int32_t context);
+  int32_t intern_state(int32_t context, bool is_start, int32_t reports);
+  int32_t tail_reports(int32_t context, int32_t nfa_state);
+  int32_t intern_counter(Counter counter);
+  int32_t union_reports(int32_t a, int32_t b);
+  void account(size_t bytes);
+
+  Nfa nfa_;
+  mutable std::mutex mutex_;
+  StableVector<MacroState> states_;
+  StableVector<Counter> counters_;
+  ConcurrentMap after_;
+  int32_t root_start_ = kNone;
+
+  // Everything below is touched under the lock only.
+  SequenceInterner report_sets_, state_sets_, context_keys_, state_keys_, counter_keys_;
+  std::vector<Context> contexts_;
+  std::unordered_map<uint64_t, int32_t> tail_reports_;
+  std::vector<int32_t> set_, accepted_;
+  std::vector<uint32_t> in_set_;
+  uint32_t set_number_ = 0;
+  std::atomic<size_t> memory_bytes_{0};
+};
+
+}  // namespace syntagma

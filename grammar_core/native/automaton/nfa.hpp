@@ -1,0 +1,95 @@
+// The grammar as one nondeterministic automaton over bytes with calls.
+//
+// A symbol is a rule, the body of a counted repetition, or a counted repetition itself. Rules and bodies have a
+// start and an accept state. A call edge consumes a nonempty text of its symbol; where the symbol is nullable an
+// empty edge stands beside it, so a call never returns without having consumed something.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "automaton/byte_set.hpp"
+#include "automaton/expression.hpp"
+
+namespace syntagma {
+
+struct ByteEdge {
+  uint8_t low, high;
+  int32_t target;
+};
+
+struct CallEdge {
+  int32_t symbol;
+  int32_t target;
+};
+
+struct Symbol {
+  int32_t start = -1;
+  int32_t accept = -1;
+  int32_t counter_body = -1;  // the symbol that is repeated, if this is a counted repetition
+  int64_t min = 0;            // iterations; of a counted repetition only
+  int64_t max = 0;            // kUnbounded when there is no upper bound
+  int32_t rule = -1;          // index of the grammar's rule, if this is one
+
+  bool is_counter() const { return counter_body >= 0; }
+};
+
+class Nfa {
+ public:
+  // Builds the automaton of everything reachable from the root rule.
+  explicit Nfa(const GrammarSource& source);
+
+  int32_t root() const { return root_; }
+  bool root_nullable() const { return root_nullable_; }
+  const std::vector<Symbol>& symbols() const { return symbols_; }
+  int32_t state_count() const { return static_cast<int32_t>(byte_begin_.size()) - 1; }
+
+  std::span<const ByteEdge> byte_edges(int32_t state) const {
+    return {byte_edges_.data() + byte_begin_[state], byte_edges_.data() + byte_begin_[state + 1]};
+  }
+  std::span<const CallEdge> call_edges(int32_t state) const {
+    return {call_edges_.data() + call_begin_[state], call_edges_.data() + call_begin_[state + 1]};
+  }
+  // The symbol whose accept state this is, or -1.
+  int32_t accepts(int32_t state) const { return accepts_[state]; }
+
+  // States with byte edges, call edges or acceptance that `state` reaches over empty edges, itself included.
+  // Computed on first use: not thread-safe.
+  std::span<const int32_t> closure(int32_t state) const;
+
+  // Bytes that may follow a text of `symbol`, over all its uses.
+  const ByteSet& follow(int32_t symbol) const { return follow_[symbol]; }
+
+  // Byte classes: bytes of one class take the same edges everywhere.
+  int class_count() const { return class_count_; }
+  uint8_t class_of(uint8_t byte) const { return class_of_[byte]; }
+  uint8_t representative(int byte_class) const { return representative_[byte_class]; }
+
+  size_t memory_bytes() const;
+
+ private:
+  friend class NfaBuilder;
+  void compute_byte_classes();
+  void compute_follow();
+
+  std::vector<Symbol> symbols_;
+  int32_t root_ = 0;
+  bool root_nullable_ = false;
+  std::vector<uint32_t> byte_begin_, call_begin_, empty_begin_;
+  std::vector<ByteEdge> byte_edges_;
+  std::vector<CallEdge> call_edges_;
+  std::vector<int32_t> empty_edges_;
+  std::vector<int32_t> accepts_;
+  std::vector<ByteSet> follow_;
+  int class_count_ = 0;
+  uint8_t class_of_[256] = {};
+  uint8_t representative_[256] = {};
+
+  mutable std::vector<std::vector<int32_t>> closures_;
+  mutable std::vector<uint32_t> visited_;
+  mutable uint32_t visit_ = 0;
+};
+
+}  // namespace syntagma

@@ -1,0 +1,62 @@
+// K. Thompson's construction ("Regular expression search algorithm", 1968) with calls, driven by a task stack so
+// that no nesting of the grammar deepens the native stack.
+#pragma once
+
+#include <unordered_map>
+
+#include "automaton/expression_facts.hpp"
+#include "automaton/nfa.hpp"
+#include "automaton/utf8_sequences.hpp"
+
+namespace syntagma {
+
+class NfaBuilder {
+ public:
+  NfaBuilder(const GrammarSource& source, Nfa& nfa);
+  void build();
+
+ private:
+  struct Task {
+    int32_t expression;
+    int32_t from, to;
+  };
+  struct EmptyEdge {
+    int32_t from, to;
+  };
+  template <typename Edge>
+  struct Placed {
+    int32_t from;
+    Edge edge;
+  };
+
+  int32_t new_state();
+  int32_t add_symbol(Symbol symbol);
+  int32_t rule_symbol(int32_t rule);
+  int32_t counter_symbol(int32_t repeat);
+  void add_empty(int32_t from, int32_t to) { empty_.push_back({from, to}); }
+  void run_task(const Task& task);
+  void build_literal(const Task& task, const Expression& e);
+  void build_char_class(const Task& task, const Expression& e);
+  void build_reference(const Task& task, const Expression& e);
+  void build_sequence(const Task& task, const Expression& e);
+  void build_choice(const Task& task, const Expression& e);
+  void build_literal_trie(const Task& task, std::vector<int32_t> literals);
+  void build_repeat(const Task& task, const Expression& e);
+  void build_loop(int32_t body, int32_t from, int32_t to);
+  void finish();
+  template <typename Edge>
+  void place_edges(std::vector<Placed<Edge>>& placed, std::vector<uint32_t>& begin, std::vector<Edge>& edges);
+
+  const GrammarSource& source_;
+  Nfa& nfa_;
+  ExpressionFacts facts_;
+  std::vector<Task> tasks_;
+  std::vector<Placed<ByteEdge>> bytes_;
+  std::vector<Placed<CallEdge>> calls_;
+  std::vector<EmptyEdge> empty_;
+  std::vector<int32_t> symbol_of_rule_;
+  std::unordered_map<int32_t, int32_t> symbol_of_repeat_;
+  int32_t state_count_ = 0;
+};
+
+}  // namespace syntagma

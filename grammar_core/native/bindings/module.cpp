@@ -1,0 +1,113 @@
+// Python bindings: conversions only.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+
+#include "automaton/errors.hpp"
+#include "automaton/expression.hpp"
+#include "parser/matcher.hpp"
+
+namespace nb = nanobind;
+using namespace syntagma;
+
+namespace {
+
+using MaskArray = nb::ndarray<int32_t, nb::device::cpu, nb::c_contig>;
+
+void write_mask(const Matcher& matcher, const Row& row, uint32_t* words) {
+  row.write(matcher.grammar().vocabulary(), words);
+}
+
+// Fills row `index` of a mask array at `address`; the caller vouches for its size.
+bool fill(Matcher& matcher, uint32_t* words) {
+  if (const Row* known = matcher.known_mask()) {
+    write_mask(matcher, *known, words);
+    return true;
+  }
+  const nb::gil_scoped_release release;
+  write_mask(matcher, matcher.next_mask(), words);
+  return true;
+}
+
+std::shared_ptr<Vocabulary> make_vocabulary(const nb::list& tokens, std::vector<int32_t> stop_tokens, int32_t size) {
+  std::vector<std::string> bytes;
+  bytes.reserve(nb::len(tokens));
+  for (const nb::handle token : tokens) {
+    const auto b = nb::cast<nb::bytes>(token);
+    bytes.emplace_back(b.c_str(), b.size());
+  }
+  const nb::gil_scoped_release release;
+  return std::make_shared<Vocabulary>(std::move(bytes), std::move(stop_tokens), size);
+}
+
+std::shared_ptr<CompiledGrammar> compile(const nb::bytes& program, const nb::bytes& literals,
+                                         std::vector<std::string> rule_names, int32_t root,
+                                         std::shared_ptr<Vocabulary> vocabulary, size_t mask_bytes_limit) {
+  std::vector<int64_t> words(program.size() / sizeof(int64_t));
+  std::memcpy(words.data(), program.c_str(), words.size() * sizeof(int64_t));
+  std::string text(literals.c_str(), literals.size());
+  const nb::gil_scoped_release release;
+  const GrammarSource source = decode_program(words, std::move(text), std::move(rule_names), root);
+  return std::make_shared<CompiledGrammar>(source, std::move(vocabulary), mask_bytes_limit);
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+  m.doc() = "The native core: vocabulary trie, automata, parse stacks and masks.";
+
+  const nb::object invalid_grammar = nb::exception<InvalidGrammar>(m, "InvalidGrammar");
+  static nb::object limit_exceeded =
+      nb::steal(PyErr_NewException("grammar_core._native.LimitExceeded", PyExc_RuntimeError, nullptr));
+  m.attr("LimitExceeded") = limit_exceeded;
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const LimitExceeded& e) {
+      PyErr_SetObject(limit_exceeded.ptr(), nb::make_tuple(e.limit, e.what()).ptr());
+    }
+  });
+
+  nb::class_<Vocabulary>(m, "Vocabulary")
+      .def("__init__",
+           [](Vocabulary* self, const nb::list& tokens, std::vector<int32_t> stop_tokens, int32_t size) {
+             new (self) Vocabulary(std::move(*make_vocabulary(tokens, std::move(stop_tokens), size)));
+           })
+      .def_prop_ro("size", &Vocabulary::size)
+      .def_prop_ro("memory_bytes", &Vocabulary::memory_bytes);
+
+  nb::class_<CompiledGrammar>(m, "CompiledGrammar").def_prop_ro("memory_bytes", &CompiledGrammar::memory_bytes);
+  m.def("compile", &compile);
+
+  nb::class_<Matcher>(m, "Matcher")
+      .def(nb::init<std::shared_ptr<CompiledGrammar>>())
+      .def("accept_token", &Matcher::accept_token)
+      .def("accept_bytes",
+           [](Matcher& self, const nb::bytes& text) {
+             const std::string_view view(text.c_str(), text.size());
+             const nb::gil_scoped_release release;
+             return self.accept_bytes(view);
+           })
+      .def("fill_mask",
+           [](Matcher& self, MaskArray mask, int64_t index) {
+             const auto words = static_cast<size_t>(self.grammar().vocabulary().mask_words());
+             const size_t width = mask.ndim() == 0 ? 0 : mask.shape(mask.ndim() - 1);
+             const size_t rows = mask.ndim() == 2 ? mask.shape(0) : 1;
+             if (mask.ndim() < 1 || mask.ndim() > 2 || width != words)
+               throw nb::value_error("the bitmask must have shape (batch, ceil(vocab_size / 32)) or one row of it");
+             if (index < 0 || static_cast<size_t>(index) >= rows)
+               throw nb::index_error("the bitmask has no row with that index");
+             return fill(self, reinterpret_cast<uint32_t*>(mask.data()) + static_cast<size_t>(index) * width);
+           })
+      .def("fill_mask_at", [](Matcher& self, uintptr_t address) { return fill(self, reinterpret_cast<uint32_t*>(address)); })
+      .def("rollback", &Matcher::rollback)
+      .def("reset", &Matcher::reset)
+      .def("fork", &Matcher::fork)
+      .def_prop_ro("step_count", &Matcher::step_count)
+      .def("is_completed", &Matcher::is_completed)
+      .def("is_terminated", &Matcher::is_terminated);
+}

@@ -1,0 +1,138 @@
+#include "mask/row.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace syntagma {
+namespace {
+
+constexpr size_t kListLimit = 256;  // tokens up to which a list is smaller and as fast to write as words
+
+using RankRange = std::pair<uint32_t, uint32_t>;
+
+void set_bit(uint32_t* words, uint32_t id) { words[id / 32] |= uint32_t{1} << (id % 32); }
+void clear_bit(uint32_t* words, uint32_t id) { words[id / 32] &= ~(uint32_t{1} << (id % 32)); }
+
+std::vector<uint32_t> ids_of(const Vocabulary& vocabulary, std::span<const RankRange> ranges) {
+  std::vector<uint32_t> ids;
+  for (const auto& [first, last] : ranges)
+    for (uint32_t rank = first; rank < last; ++rank)
+      ids.push_back(static_cast<uint32_t>(vocabulary.token_at_rank(rank)));
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
+std::vector<RankRange> complement(const Vocabulary& vocabulary, std::span<const RankRange> ranges) {
+  std::vector<RankRange> rest;
+  uint32_t next = 0;
+  for (const auto& [first, last] : ranges) {
+    if (next < first) rest.emplace_back(next, first);
+    next = last;
+  }
+  if (next < vocabulary.text_token_count()) rest.emplace_back(next, vocabulary.text_token_count());
+  return rest;
+}
+
+size_t total(std::span<const RankRange> ranges) {
+  size_t sum = 0;
+  for (const auto& [first, last] : ranges) sum += last - first;
+  return sum;
+}
+
+}  // namespace
+
+Row Row::from_sorted_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges) {
+  Row row;
+  const size_t allowed = total(ranges), excluded = vocabulary.text_token_count() - allowed;
+  if (allowed <= kListLimit) {
+    row.data_ = ids_of(vocabulary, ranges);
+  } else if (excluded <= kListLimit) {
+    row.form_ = Form::kExcluded;
+    row.data_ = ids_of(vocabulary, complement(vocabulary, ranges));
+  } else if (allowed <= excluded) {
+    row.form_ = Form::kDense;
+    row.data_.assign(vocabulary.mask_words(), 0);
+    for (const auto& [first, last] : ranges)
+      for (uint32_t rank = first; rank < last; ++rank)
+        set_bit(row.data_.data(), static_cast<uint32_t>(vocabulary.token_at_rank(rank)));
+  } else {
+    row.form_ = Form::kDense;
+    row.data_.assign(vocabulary.text_mask().begin(), vocabulary.text_mask().end());
+    for (const auto& [first, last] : complement(vocabulary, ranges))
+      for (uint32_t rank = first; rank < last; ++rank)
+        clear_bit(row.data_.data(), static_cast<uint32_t>(vocabulary.token_at_rank(rank)));
+  }
+  return row;
+}
+
+Row Row::from_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges) {
+  std::vector<RankRange> sorted(ranges.begin(), ranges.end());
+  std::sort(sorted.begin(), sorted.end());
+  size_t kept = 0;
+  for (const RankRange& range : sorted) {
+    if (kept > 0 && range.first <= sorted[kept - 1].second)
+      sorted[kept - 1].second = std::max(sorted[kept - 1].second, range.second);
+    else
+      sorted[kept++] = range;
+  }
+  sorted.resize(kept);
+  return from_sorted_ranges(vocabulary, sorted);
+}
+
+Row Row::merge(const Vocabulary& vocabulary, std::span<const Row* const> rows, bool with_stop_tokens) {
+  std::vector<uint32_t> words(vocabulary.mask_words(), 0);
+  for (const Row* row : rows) row->add_to(vocabulary, words.data());
+  if (with_stop_tokens)
+    for (const int32_t id : vocabulary.stop_tokens()) set_bit(words.data(), static_cast<uint32_t>(id));
+  return from_words(vocabulary, std::move(words));
+}
+
+Row Row::from_words(const Vocabulary& vocabulary, std::vector<uint32_t> words) {
+  Row row;
+  size_t allowed = 0;
+  for (const uint32_t word : words) allowed += std::popcount(word);
+  if (allowed > kListLimit) {
+    row.form_ = Form::kDense;
+    row.data_ = std::move(words);
+    return row;
+  }
+  for (int32_t i = 0; i < vocabulary.mask_words(); ++i)
+    for (uint32_t word = words[i]; word != 0; word &= word - 1)
+      row.data_.push_back(static_cast<uint32_t>(32 * i + std::countr_zero(word)));
+  return row;
+}
+
+void Row::write(const Vocabulary& vocabulary, uint32_t* words) const {
+  const size_t bytes = vocabulary.mask_words() * sizeof(uint32_t);
+  switch (form_) {
+    case Form::kAllowed:
+      std::memset(words, 0, bytes);
+      for (const uint32_t id : data_) set_bit(words, id);
+      return;
+    case Form::kExcluded:
+      std::memcpy(words, vocabulary.text_mask().data(), bytes);
+      for (const uint32_t id : data_) clear_bit(words, id);
+      return;
+    case Form::kDense:
+      std::memcpy(words, data_.data(), bytes);
+      return;
+  }
+}
+
+void Row::add_to(const Vocabulary& vocabulary, uint32_t* words) const {
+  if (form_ == Form::kAllowed) {
+    for (const uint32_t id : data_) set_bit(words, id);
+    return;
+  }
+  if (form_ == Form::kDense) {
+    for (int32_t i = 0; i < vocabulary.mask_words(); ++i) words[i] |= data_[i];
+    return;
+  }
+  std::vector<uint32_t> mine(vocabulary.mask_words());
+  write(vocabulary, mine.data());
+  for (int32_t i = 0; i < vocabulary.mask_words(); ++i) words[i] |= mine[i];
+}
+
+}  // namespace syntagma

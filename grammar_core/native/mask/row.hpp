@@ -1,0 +1,38 @@
+// A finished mask: which tokens may come next. Immutable; kept in the smallest of three forms.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "vocabulary/vocabulary.hpp"
+
+namespace syntagma {
+
+class Row {
+ public:
+  enum class Form : uint8_t { kAllowed, kExcluded, kDense };
+
+  // From ranges of ranks, in order and apart from each other.
+  static Row from_sorted_ranges(const Vocabulary& vocabulary, std::span<const std::pair<uint32_t, uint32_t>> ranges);
+  // From ranges of ranks in any order, with overlaps.
+  static Row from_ranges(const Vocabulary& vocabulary, std::span<const std::pair<uint32_t, uint32_t>> ranges);
+  // The union of `rows`, with the stop tokens if `with_stop_tokens`.
+  static Row merge(const Vocabulary& vocabulary, std::span<const Row* const> rows, bool with_stop_tokens);
+
+  bool empty() const { return form_ == Form::kAllowed && data_.empty(); }
+  Form form() const { return form_; }
+  // Writes the mask's words.
+  void write(const Vocabulary& vocabulary, uint32_t* words) const;
+  // Adds the allowed tokens to the mask at `words`.
+  void add_to(const Vocabulary& vocabulary, uint32_t* words) const;
+  size_t memory_bytes() const { return sizeof(Row) + data_.capacity() * sizeof(uint32_t); }
+
+ private:
+  static Row from_words(const Vocabulary& vocabulary, std::vector<uint32_t> words);
+
+  Form form_ = Form::kAllowed;
+  std::vector<uint32_t> data_;  // token ids that are allowed, or text tokens that are not; or the words
+};
+
+}  // namespace syntagma

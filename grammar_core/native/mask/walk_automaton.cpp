@@ -1,0 +1,80 @@
+#include "mask/walk_automaton.hpp"
+
+namespace syntagma {
+
+WalkAutomaton::WalkAutomaton(MacroAutomaton& automaton) : automaton_(automaton), stepper_(automaton, arena_) {}
+
+int32_t WalkAutomaton::state_of(Item item) {
+  scratch_.clear();
+  scratch_.items.push_back(item);
+  return intern(scratch_);
+}
+
+int32_t WalkAutomaton::intern(const Configuration& configuration) {
+  std::vector<int32_t> key{configuration.base_reports};
+  for (const Item& item : configuration.items) {
+    key.push_back(item.macro);
+    key.push_back(item.parents);
+  }
+  const int32_t id = keys_.intern(key);
+  if (id == static_cast<int32_t>(states_.size())) {
+    State& state = states_.emplace_back();
+    state.reports = configuration.base_reports;
+    state.has_items = !configuration.items.empty();
+    state.next.assign(automaton_.nfa().class_count(), kUnknown);
+    memory_bytes_ += sizeof(State) + state.next.size() * sizeof(int32_t);
+  }
+  return id;
+}
+
+int32_t WalkAutomaton::compute_next(int32_t state, int byte_class) {
+  std::vector<Item> items;
+  const auto key = keys_[state];
+  for (size_t i = 1; i < key.size(); i += 2) items.push_back({key[i], key[i + 1]});
+  stepper_.step(items, byte_class, scratch_);
+  const int32_t target = scratch_.alive() ? intern(scratch_) : kNone;
+  states_[state].next[byte_class] = target;
+  return target;
+}
+
+bool WalkAutomaton::returns(int32_t from, int32_t to, int low, int high, int bytes) {
+  int previous_class = -1;
+  for (int byte = low; byte <= high; ++byte) {
+    const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(byte));
+    if (byte_class == previous_class) continue;
+    previous_class = byte_class;
+    const int32_t target = next(from, static_cast<uint8_t>(byte));
+    if (target == kNone) return false;
+    if (bytes == 1 ? target != to : !returns(target, to, 0x80, 0xBF, bytes - 1)) return false;
+  }
+  return true;
+}
+
+GroupSet WalkAutomaton::compute_loop(int32_t state) {
+  GroupSet leaving = 0, all = 0;
+  for (int byte = 0; byte < 0x80; ++byte) {
+    const GroupSet group = GroupSet{1} << group_of(static_cast<uint8_t>(byte));
+    all |= group;
+    if (next(state, static_cast<uint8_t>(byte)) != state) leaving |= group;
+  }
+  GroupSet loop = all & ~leaving;
+  // Well-formed characters by lead byte (Unicode Standard, table 3-7): after the lead, the second byte's range.
+  struct LeadRange {
+    int first, last, low, high, rest;
+  };
+  constexpr LeadRange kLeads[] = {{0xC2, 0xDF, 0x80, 0xBF, 1}, {0xE0, 0xE0, 0xA0, 0xBF, 2}, {0xE1, 0xEC, 0x80, 0xBF, 2},
+                                  {0xED, 0xED, 0x80, 0x9F, 2}, {0xEE, 0xEF, 0x80, 0xBF, 2}, {0xF0, 0xF0, 0x90, 0xBF, 3},
+                                  {0xF1, 0xF3, 0x80, 0xBF, 3}, {0xF4, 0xF4, 0x80, 0x8F, 3}};
+  bool all_characters = true;
+  for (const LeadRange& range : kLeads)
+    for (int lead = range.first; lead <= range.last && all_characters; ++lead) {
+      const int32_t target = next(state, static_cast<uint8_t>(lead));
+      all_characters = target != kNone && returns(target, state, range.low, range.high, range.rest);
+    }
+  if (all_characters) loop |= GroupSet{1} << kNonAsciiGroup;
+  states_[state].loop_groups = loop;
+  states_[state].loop_known = true;
+  return loop;
+}
+
+}  // namespace syntagma

@@ -1,0 +1,63 @@
+// Configurations relative to an unknown parent, determinised on demand, so that a walk over the vocabulary's trie
+// costs one table look-up a byte. Used under the mask store's lock only.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "automaton/interner.hpp"
+#include "automaton/macro_automaton.hpp"
+#include "parser/stack_arena.hpp"
+#include "parser/stepper.hpp"
+#include "vocabulary/vocabulary.hpp"
+
+namespace syntagma {
+
+class WalkAutomaton {
+ public:
+  explicit WalkAutomaton(MacroAutomaton& automaton);
+
+  StackArena& arena() { return arena_; }
+
+  // The state of a single item.
+  int32_t state_of(Item item);
+  // The state after a byte, or kNone.
+  int32_t next(int32_t state, uint8_t byte) {
+    const int32_t target = states_[state].next[automaton_.nfa().class_of(byte)];
+    return target != kUnknown ? target : compute_next(state, automaton_.nfa().class_of(byte));
+  }
+  // What the byte that led to `state` handed to the base: a report set.
+  int32_t reports(int32_t state) const { return states_[state].reports; }
+  // Whether `state` can go on without leaving to the base.
+  bool has_items(int32_t state) const { return states_[state].has_items; }
+  // Groups of bytes that lead from `state` back to it; with kBrokenUtf8 always out, and the non-ASCII group in when
+  // every character outside ASCII does.
+  GroupSet loop_groups(int32_t state) {
+    return states_[state].loop_known ? states_[state].loop_groups : compute_loop(state);
+  }
+  size_t memory_bytes() const { return memory_bytes_ + arena_.memory_bytes() + keys_.memory_bytes(); }
+
+ private:
+  struct State {
+    int32_t reports = 0;
+    bool has_items = false;
+    bool loop_known = false;
+    GroupSet loop_groups = 0;
+    std::vector<int32_t> next;  // by byte class
+  };
+
+  int32_t intern(const Configuration& configuration);
+  int32_t compute_next(int32_t state, int byte_class);
+  GroupSet compute_loop(int32_t state);
+  bool returns(int32_t from, int32_t to, int low, int high, int bytes);
+
+  MacroAutomaton& automaton_;
+  StackArena arena_;
+  Stepper stepper_;
+  SequenceInterner keys_;  // reports, then macro-state and parents of each item
+  std::vector<State> states_;
+  Configuration scratch_;
+  size_t memory_bytes_ = 0;
+};
+
+}  // namespace syntagma

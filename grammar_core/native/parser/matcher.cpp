@@ -1,0 +1,141 @@
+#include "parser/matcher.hpp"
+
+#include <algorithm>
+
+#include "automaton/errors.hpp"
+
+namespace syntagma {
+namespace {
+
+constexpr size_t kArenaLimit = size_t{1} << 30;
+
+}  // namespace
+
+Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar)
+    : grammar_(std::move(grammar)), generation_(grammar_->generation()), stacks_(std::make_shared<Stacks>()) {
+  masks_ = grammar_->masks();
+  reset();
+}
+
+std::span<const Item> Matcher::items() const {
+  const size_t begin = steps_.size() < 2 ? 0 : steps_[steps_.size() - 2].items_end;
+  return {items_.data() + begin, items_.data() + steps_.back().items_end};
+}
+
+void Matcher::push(std::span<const Item> items, bool completed, bool terminated) {
+  items_.insert(items_.end(), items.begin(), items.end());
+  steps_.push_back({items_.size(), completed, terminated, nullptr, 0});
+}
+
+void Matcher::reset() {
+  items_.clear();
+  steps_.clear();
+  if (stacks_.use_count() > 1)
+    stacks_ = std::make_shared<Stacks>();
+  else
+    stacks_->arena.clear();
+  MacroAutomaton& automaton = grammar_->automaton();
+  Configuration start;
+  Stepper(automaton, stacks_->arena).start({automaton.root_start(), kBaseParents}, start);
+  push(start.items, automaton.nfa().root_nullable(), false);
+}
+
+bool Matcher::accept_token(int32_t id) {
+  const Vocabulary& vocabulary = grammar_->vocabulary();
+  if (is_terminated() || id < 0 || id >= vocabulary.size()) return false;
+  if (vocabulary.is_stop_token(id)) {
+    if (!is_completed()) return false;
+    push({}, false, true);
+    return true;
+  }
+  const std::string_view text = vocabulary.token(id);
+  return !text.empty() && run(text);
+}
+
+bool Matcher::accept_bytes(std::string_view text) {
+  if (is_terminated()) return false;
+  if (!text.empty()) return run(text);
+  const std::vector<Item> same(items().begin(), items().end());
+  push(same, is_completed(), false);
+  return true;
+}
+
+bool Matcher::run(std::string_view text) {
+  const std::lock_guard lock(stacks_->mutex);
+  if (stacks_->arena.memory_bytes() > kArenaLimit)
+    throw LimitExceeded("parse_stack_memory",
+                        "The text's parse needs more than " + std::to_string(kArenaLimit >> 20) + " MiB");
+  MacroAutomaton& automaton = grammar_->automaton();
+  Stepper stepper(automaton, stacks_->arena);
+  Configuration buffers[2];
+  std::span<const Item> current = items();
+  int side = 0;
+  for (const char c : text) {
+    Configuration& next = buffers[side];
+    stepper.step(current, automaton.nfa().class_of(static_cast<uint8_t>(c)), next);
+    if (!next.alive()) return false;
+    current = next.items;
+    side ^= 1;
+  }
+  push(current, buffers[side ^ 1].base_reports != 0, false);
+  return true;
+}
+
+void Matcher::rollback(size_t steps) {
+  steps_.resize(steps_.size() - steps);
+  items_.resize(steps_.back().items_end);
+}
+
+void Matcher::refresh_masks() {
+  if (generation_ == grammar_->generation()) return;
+  generation_ = grammar_->generation();
+  masks_ = grammar_->masks();
+}
+
+const Row* Matcher::known_mask() {
+  const Step& step = steps_.back();
+  return step.mask != nullptr && step.generation == generation_ && generation_ == grammar_->generation() ? step.mask
+                                                                                                          : nullptr;
+}
+
+const Row& Matcher::next_mask() {
+  if (const Row* known = known_mask()) return *known;
+  refresh_masks();
+  const Row* mask = compute_mask();
+  steps_.back().mask = mask;
+  steps_.back().generation = generation_;
+  if (masks_->memory_bytes() > grammar_->mask_bytes_limit()) grammar_->trim_masks();
+  return *mask;
+}
+
+const Row* Matcher::compute_mask() {
+  const std::lock_guard lock(stacks_->mutex);
+  StackArena& arena = stacks_->arena;
+  Stepper stepper(grammar_->automaton(), arena);
+  std::vector<const Row*> rows;
+  std::vector<PendingItem> seen;
+  for (const Item& item : items()) seen.push_back({kWholeTrie, item});
+  const auto add = [&](int32_t exit_set, const Item& item) {
+    for (const PendingItem& p : seen)
+      if (p.exit_set == exit_set && p.item == item) return;
+    seen.push_back({exit_set, item});
+  };
+  Configuration resumed;
+  for (size_t i = 0; i < seen.size(); ++i) {
+    const PendingItem pending = seen[i];
+    masks_->for_each_result(arena, pending.item, pending.exit_set, [&](const WalkResult& result, int32_t parents) {
+      rows.push_back(result.row);
+      for (const Exit& exit : result.exits) {
+        const std::vector<int32_t> nodes(arena.parents(parents).begin(), arena.parents(parents).end());
+        for (const int32_t node : nodes) {
+          if (node == kBaseNode) continue;
+          stepper.resume(node, exit.reports, resumed);
+          for (const Item& item : resumed.items) add(exit.exit_set, item);
+        }
+      }
+    });
+  }
+  return masks_->merged(rows, is_completed());
+}
+
+}  // namespace syntagma

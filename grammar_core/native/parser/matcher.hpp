@@ -1,0 +1,72 @@
+// Follows one text through a compiled grammar.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "parser/compiled_grammar.hpp"
+#include "parser/stack_arena.hpp"
+#include "parser/stepper.hpp"
+
+namespace syntagma {
+
+// Not for concurrent use; forks of one matcher may be used from different threads.
+class Matcher {
+ public:
+  explicit Matcher(std::shared_ptr<CompiledGrammar> grammar);
+
+  // False, with the state as before, if the token cannot come next.
+  bool accept_token(int32_t id);
+  // All of `text` or nothing. Counts as one step.
+  bool accept_bytes(std::string_view text);
+
+  // The mask of the next token; lives until the next call on this matcher.
+  const Row& next_mask();
+  // The same if it is at hand without computing, else null.
+  const Row* known_mask();
+
+  bool is_completed() const { return !is_terminated() && steps_.back().completed; }
+  bool is_terminated() const { return steps_.back().terminated; }
+  size_t step_count() const { return steps_.size() - 1; }
+  void rollback(size_t steps);
+  void reset();
+  Matcher fork() const { return *this; }
+
+  CompiledGrammar& grammar() const { return *grammar_; }
+
+ private:
+  struct Step {
+    size_t items_end;
+    bool completed;
+    bool terminated;
+    const Row* mask;  // of this state, once known, from the store of `generation`
+    uint32_t generation;
+  };
+  // Shared by the forks of a matcher.
+  struct Stacks {
+    std::mutex mutex;
+    StackArena arena;
+  };
+  struct PendingItem {
+    int32_t exit_set;
+    Item item;
+  };
+
+  std::span<const Item> items() const;
+  void push(std::span<const Item> items, bool completed, bool terminated);
+  bool run(std::string_view text);
+  void refresh_masks();
+  const Row* compute_mask();
+
+  std::shared_ptr<CompiledGrammar> grammar_;
+  std::shared_ptr<MaskStore> masks_;
+  uint32_t generation_;
+  std::shared_ptr<Stacks> stacks_;
+  std::vector<Item> items_;  // of all steps, one after the other
+  std::vector<Step> steps_;  // the first is the start
+};
+
+}  // namespace syntagma

@@ -1,0 +1,79 @@
+#include "parser/stack_arena.hpp"
+
+#include <algorithm>
+
+namespace syntagma {
+namespace {
+
+uint64_t hash_node(const StackNode& n) {
+  const int32_t words[] = {n.macro,
+                           n.counter,
+                           n.parents,
+                           static_cast<int32_t>(n.needed),
+                           static_cast<int32_t>(n.needed >> 32),
+                           static_cast<int32_t>(n.left),
+                           static_cast<int32_t>(n.left >> 32)};
+  return hash_words(words);
+}
+
+bool same_node(const StackNode& a, const StackNode& b) {
+  return a.macro == b.macro && a.counter == b.counter && a.parents == b.parents && a.needed == b.needed &&
+         a.left == b.left;
+}
+
+}  // namespace
+
+StackArena::StackArena() { clear(); }
+
+void StackArena::clear() {
+  nodes_.clear();
+  node_slots_.assign(64, -1);
+  parent_sets_.clear();
+  set_has_counters_.clear();
+  nodes_.push_back({kNone, kNone, kNone, 0, 0});
+  const int32_t base = kBaseNode;
+  intern_parents({&base, 1});
+}
+
+int32_t StackArena::intern_node(const StackNode& node) {
+  const auto find = [&](const StackNode& n) {
+    size_t i = hash_node(n) & (node_slots_.size() - 1);
+    while (node_slots_[i] >= 0 && !same_node(nodes_[node_slots_[i]], n)) i = (i + 1) & (node_slots_.size() - 1);
+    return i;
+  };
+  size_t slot = find(node);
+  if (node_slots_[slot] >= 0) return node_slots_[slot];
+  if (2 * (nodes_.size() + 1) > node_slots_.size()) {
+    node_slots_.assign(2 * node_slots_.size(), -1);
+    for (size_t id = 1; id < nodes_.size(); ++id) node_slots_[find(nodes_[id])] = static_cast<int32_t>(id);
+    slot = find(node);
+  }
+  const auto id = static_cast<int32_t>(nodes_.size());
+  nodes_.push_back(node);
+  node_slots_[slot] = id;
+  return id;
+}
+
+int32_t StackArena::intern_parents(std::span<const int32_t> sorted_nodes) {
+  const int32_t id = parent_sets_.intern(sorted_nodes);
+  if (id == static_cast<int32_t>(set_has_counters_.size()))
+    set_has_counters_.push_back(
+        std::any_of(sorted_nodes.begin(), sorted_nodes.end(), [&](int32_t n) { return nodes_[n].is_counter(); }));
+  return id;
+}
+
+int32_t StackArena::union_parents(int32_t a, int32_t b) {
+  if (a == b) return a;
+  std::vector<int32_t> merged;
+  const auto left = parents(a), right = parents(b);
+  merged.reserve(left.size() + right.size());
+  std::set_union(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(merged));
+  return intern_parents(merged);
+}
+
+size_t StackArena::memory_bytes() const {
+  return nodes_.capacity() * sizeof(StackNode) + node_slots_.capacity() * sizeof(int32_t) +
+         parent_sets_.memory_bytes() + set_has_counters_.capacity();
+}
+
+}  // namespace syntagma

@@ -1,0 +1,61 @@
+// Immutable, hash-consed parse stacks: a graph-structured stack (M. Tomita, 1985) whose nodes are shared by every
+// configuration that reaches them.
+//
+// A node is a frame that waits for a call to return: the calling macro-state and the set of its parents; or a counted
+// repetition with the iterations it still needs and may still take. Node 0 is the base: what lies under it is not
+// part of this arena (the end of the text for a matcher, "some parent" for a mask walk).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "automaton/interner.hpp"
+#include "automaton/macro_automaton.hpp"
+
+namespace syntagma {
+
+constexpr int32_t kBaseNode = 0;
+constexpr int32_t kBaseParents = 0;  // the parent set {base}
+
+struct StackNode {
+  int32_t macro;    // the calling macro-state, or kNone for a counter
+  int32_t counter;  // index into MacroAutomaton::counter, or kNone
+  int32_t parents;  // id of a parent set
+  int64_t needed;   // counter: iterations before it may end; kUnbounded: not within reach
+  int64_t left;     // counter: iterations it may still take; kUnbounded: no bound within reach
+
+  bool is_counter() const { return counter != kNone; }
+};
+
+// A live alternative: a frame in `macro` on top of any of `parents`.
+struct Item {
+  int32_t macro;
+  int32_t parents;
+  friend bool operator==(const Item&, const Item&) = default;
+};
+
+class StackArena {
+ public:
+  StackArena();
+
+  const StackNode& node(int32_t id) const { return nodes_[id]; }
+  std::span<const int32_t> parents(int32_t set) const { return parent_sets_[set]; }
+  bool has_counters(int32_t set) const { return set_has_counters_[set]; }
+
+  int32_t intern_node(const StackNode& node);
+  int32_t intern_parents(std::span<const int32_t> sorted_nodes);
+  int32_t single_parent(int32_t node) { return intern_parents({&node, 1}); }
+  int32_t union_parents(int32_t a, int32_t b);
+
+  void clear();
+  size_t memory_bytes() const;
+
+ private:
+  std::vector<StackNode> nodes_;
+  std::vector<int32_t> node_slots_;
+  SequenceInterner parent_sets_;
+  std::vector<uint8_t> set_has_counters_;
+};
+
+}  // namespace syntagma

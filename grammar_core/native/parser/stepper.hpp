@@ -1,0 +1,63 @@
+// Moves configurations (sets of live items) over bytes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "automaton/macro_automaton.hpp"
+#include "parser/stack_arena.hpp"
+
+namespace syntagma {
+
+// Where a configuration is assembled: items with one entry a macro-state, and what was reported to the base.
+class Configuration {
+ public:
+  void clear() {
+    items.clear();
+    base_reports = 0;
+  }
+  bool alive() const { return !items.empty() || base_reports != 0; }
+
+  std::vector<Item> items;   // those that can go on, sorted once finished
+  int32_t base_reports = 0;  // report set handed to the base by the last byte
+};
+
+class Stepper {
+ public:
+  Stepper(MacroAutomaton& automaton, StackArena& arena) : automaton_(automaton), arena_(arena) {}
+
+  // The configuration before any byte of a frame in `macro`.
+  void start(Item item, Configuration& out);
+  // `from` after a byte of `byte_class`. `out` must be another object than the owner of `from`.
+  void step(std::span<const Item> from, int byte_class, Configuration& out);
+  // What goes on when `reports` are handed to node `node`.
+  void resume(int32_t node, int32_t reports, Configuration& out);
+
+ private:
+  struct Report {
+    int32_t node;
+    int32_t reports;
+  };
+
+  void begin(Configuration& out);
+  void add(Item item);
+  void report_to(int32_t parents, int32_t reports);
+  void deliver(const Report& report);
+  void advance_counter(const StackNode& node);
+  void drain();
+  void open_counters();
+  void finish();
+  Item* find(int32_t macro);
+  void append(Item item);
+
+  MacroAutomaton& automaton_;
+  StackArena& arena_;
+  Configuration* out_ = nullptr;
+  std::vector<Report> pending_;
+  std::vector<Item> returned_;  // items that only reported
+  std::unordered_map<int32_t, size_t> index_;  // by macro-state, into either list, once one is long
+};
+
+}  // namespace syntagma

@@ -1,0 +1,144 @@
+#include "vocabulary/vocabulary.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include "vocabulary/utf8.hpp"
+
+namespace syntagma {
+namespace {
+
+std::array<uint8_t, 256> make_groups() {
+  std::array<uint8_t, 256> groups{};
+  int next = 0;
+  const auto assign = [&](int low, int high) {
+    for (int byte = low; byte <= high; ++byte) groups[byte] = static_cast<uint8_t>(next);
+    ++next;
+  };
+  assign(0x00, 0x08);
+  assign('\t', '\t');
+  assign('\n', '\n');
+  assign(0x0B, 0x0C);
+  assign('\r', '\r');
+  assign(0x0E, 0x1F);
+  for (int byte = 0x20; byte < '0'; ++byte) assign(byte, byte);
+  assign('0', '0');
+  assign('1', '9');
+  for (int byte = ':'; byte < 'A'; ++byte) assign(byte, byte);
+  assign('A', 'F');
+  assign('G', 'Z');
+  for (int byte = '['; byte < 'a'; ++byte) assign(byte, byte);
+  assign('a', 'f');
+  assign('g', 'z');
+  for (int byte = '{'; byte <= 0x7F; ++byte) assign(byte, byte);
+  for (int byte = 0x80; byte < 256; ++byte) groups[byte] = kNonAsciiGroup;
+  return groups;
+}
+
+const std::array<uint8_t, 256> kGroups = make_groups();
+
+}  // namespace
+
+int group_of(uint8_t byte) { return kGroups[byte]; }
+
+Vocabulary::Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> stop_tokens, int32_t size)
+    : size_(size), stop_tokens_(std::move(stop_tokens)) {
+  if (size < static_cast<int32_t>(tokens.size()))
+    throw std::invalid_argument("the vocabulary size is smaller than the number of tokens");
+  std::sort(stop_tokens_.begin(), stop_tokens_.end());
+  stop_tokens_.erase(std::unique(stop_tokens_.begin(), stop_tokens_.end()), stop_tokens_.end());
+  for (const int32_t id : stop_tokens_) {
+    if (id < 0 || id >= size) throw std::invalid_argument("a stop token id is out of the vocabulary's range");
+    if (id < static_cast<int32_t>(tokens.size())) tokens[id].clear();  // its text never counts as text
+  }
+  tokens.resize(size);
+  token_begin_.reserve(tokens.size() + 1);
+  text_mask_.assign(mask_words(), 0);
+  for (int32_t id = 0; id < size; ++id) {
+    token_begin_.push_back(static_cast<uint32_t>(bytes_.size()));
+    bytes_ += tokens[id];
+    longest_token_ = std::max(longest_token_, static_cast<int32_t>(tokens[id].size()));
+    if (tokens[id].empty()) continue;
+    if (tokens[id].size() > UINT16_MAX) throw std::invalid_argument("a token is longer than 65535 bytes");
+    token_at_rank_.push_back(id);
+    text_mask_[id / 32] |= uint32_t{1} << (id % 32);
+  }
+  token_begin_.push_back(static_cast<uint32_t>(bytes_.size()));
+  std::sort(token_at_rank_.begin(), token_at_rank_.end(), [&](int32_t a, int32_t b) {
+    const int order = token(a).compare(token(b));
+    return order != 0 ? order < 0 : a < b;
+  });
+  build_trie();
+  summarize_subtrees();
+}
+
+bool Vocabulary::is_stop_token(int32_t id) const {
+  return std::binary_search(stop_tokens_.begin(), stop_tokens_.end(), id);
+}
+
+void Vocabulary::build_trie() {
+  std::vector<uint32_t> path{0};  // open nodes from the root down
+  trie_.push_back({0, 0, 0, 0});
+  std::string_view previous;
+  const auto close_to = [&](size_t depth) {
+    while (path.size() > depth + 1) {
+      trie_[path.back()].subtree_end = static_cast<uint32_t>(trie_.size());
+      path.pop_back();
+    }
+  };
+  for (uint32_t rank = 0; rank < token_at_rank_.size(); ++rank) {
+    const std::string_view current = token(token_at_rank_[rank]);
+    size_t shared = 0;
+    while (shared < previous.size() && shared < current.size() && previous[shared] == current[shared]) ++shared;
+    close_to(shared);
+    for (size_t i = shared; i < current.size(); ++i) {
+      path.push_back(static_cast<uint32_t>(trie_.size()));
+      trie_.push_back({0, rank, static_cast<uint16_t>(i + 1), static_cast<uint8_t>(current[i])});
+    }
+    previous = current;
+  }
+  close_to(0);
+  trie_[0].subtree_end = static_cast<uint32_t>(trie_.size());
+  trie_.push_back({0, text_token_count(), 0, 0});
+}
+
+void Vocabulary::summarize_subtrees() {
+  groups_below_.assign(trie_.size(), 0);
+  // Parents have smaller indices than their children.
+  std::vector<uint32_t> parent(trie_.size(), 0);
+  std::vector<uint32_t> path{0};
+  for (uint32_t node = 1; node + 1 < trie_.size(); ++node) {
+    path.resize(trie_[node].depth);
+    parent[node] = path.back();
+    path.push_back(node);
+  }
+  for (uint32_t node = static_cast<uint32_t>(trie_.size()) - 2; node > 0; --node)
+    groups_below_[parent[node]] |=
+        (groups_below_[node] & ~kBrokenUtf8) | (GroupSet{1} << group_of(trie_[node].byte));
+  // Rests that are not whole UTF-8, token by token.
+  for (uint32_t node = 1; node + 1 < trie_.size(); ++node) {
+    const auto [first, last] = ranks_at(node);
+    if (first == last) continue;
+    const std::string_view text = token(token_at_rank_[first]);
+    if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<uint8_t>(c) < 0x80; })) continue;
+    std::vector<uint8_t> whole(text.size() + 1, 0);
+    whole[text.size()] = 1;
+    for (size_t i = text.size(); i-- > 0;) {
+      const int length = utf8_character_length(text.substr(i));
+      whole[i] = length > 0 && whole[i + length];
+    }
+    uint32_t ancestor = node;
+    for (size_t i = text.size(); i-- > 0;) {
+      ancestor = parent[ancestor];
+      if (!whole[i]) groups_below_[ancestor] |= kBrokenUtf8;
+    }
+  }
+}
+
+size_t Vocabulary::memory_bytes() const {
+  return bytes_.size() + token_begin_.size() * sizeof(uint32_t) + token_at_rank_.size() * sizeof(int32_t) +
+         trie_.size() * (sizeof(TrieNode) + sizeof(GroupSet)) + text_mask_.size() * sizeof(uint32_t);
+}
+
+}  // namespace syntagma

@@ -1,0 +1,302 @@
+"""Seeded random grammars, vocabularies and token prefixes, shaped to be hard for a matcher.
+
+Grammars mix every kind of recursion, nullable and ambiguous rules, cycles, rules without sentences,
+classes of characters of one to four bytes, counted repetition and long chains of rules. Vocabularies
+are cut out of sentences, so that tokens span rule boundaries and split characters.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import NamedTuple
+
+from grammar_core.grammar import Grammar
+from grammar_core.ir.char_ranges import ANY_CHARACTER, complement_ranges, normalize_ranges
+from grammar_core.ir.nodes import (
+    EMPTY,
+    CharClass,
+    Choice,
+    Expr,
+    Literal,
+    Repeat,
+    Rule,
+    RuleRef,
+    Sequence,
+)
+from tests.oracle import Oracle, Position
+
+_LITERALS = ("a", "b", "c", "ab", "abc", "ba", "aa", "0", "é", "中", "中文", "😀", "€", "é中", '"', "\n", "")
+_POOL = 'abcxyz0189 \n"éàÿ€中文一龥😀😎🚀\u07ff\u0800\uffff\U0010ffff\x00'
+_PREFIXES_PER_CASE = 5
+_MOST_PREFIX_TOKENS = 8
+_VOCABULARY_SIZE = 40
+
+
+class Case(NamedTuple):
+    """One grammar and vocabulary, and prefixes of token ids to try on them.
+
+    `vocabulary` holds b"" for special tokens. Prefixes are mostly allowed, some end in arbitrary tokens.
+    """
+
+    seed: int
+    grammar: Grammar
+    vocabulary: list[bytes]
+    stop_token_ids: list[int]
+    prefixes: list[list[int]]
+
+
+def random_case(seed: int) -> Case:
+    """The case of this number; the same for every call."""
+    rng = random.Random(seed)
+    grammar = random_grammar(rng)
+    oracle = Oracle(grammar.rules, grammar.root)
+    vocabulary, stop_token_ids = _random_vocabulary(rng, oracle)
+    prefixes = [_random_prefix(rng, oracle, vocabulary, stop_token_ids) for _ in range(_PREFIXES_PER_CASE)]
+    return Case(seed, grammar, vocabulary, stop_token_ids, prefixes)
+
+
+# grammars
+
+
+def random_grammar(rng: random.Random, *, alphabet: str | None = None, counted: bool = True) -> Grammar:
+    """A random grammar; with `alphabet`, over these characters only; `counted` allows high counts."""
+    writer = _GrammarWriter(rng, alphabet, counted)
+    return Grammar.from_rules(writer.rules(), root_rule_name=writer.names[0])
+
+
+class _GrammarWriter:
+    def __init__(self, rng: random.Random, alphabet: str | None, counted: bool) -> None:
+        self._rng = rng
+        self._alphabet = alphabet
+        self._counted = counted
+        self.names = ["root", *(f"r{number}" for number in range(1, rng.randint(1, 6)))]
+
+    def rules(self) -> list[Rule]:
+        bodies = {name: self._body(name) for name in self.names}
+        if self._rng.random() < 0.15:
+            bodies |= self._chain(self._rng.randint(5, 40))
+        return [Rule(name, body) for name, body in bodies.items()]
+
+    def _body(self, name: str) -> Expr:
+        if self._rng.random() < 0.5:
+            return self._expr(self._rng.randint(1, 3))
+        return self._rng.choice(self._patterns)(RuleRef(name))
+
+    @property
+    def _patterns(self) -> list[Callable[[RuleRef], Expr]]:
+        rare: list[Callable[[RuleRef], Expr]] = [self._cycle, self._unproductive]
+        common: list[Callable[[RuleRef], Expr]] = [
+            self._left_recursion,
+            self._right_recursion,
+            self._hidden_left_recursion,
+            self._ambiguous,
+            self._nested,
+            self._nullable,
+            self._list,
+            self._counted_repetition,
+            self._mutual,
+        ]
+        return common * 2 + rare
+
+    def _left_recursion(self, this: RuleRef) -> Expr:
+        return self._shuffled(Sequence((this, self._expr(1))), self._expr(1))
+
+    def _right_recursion(self, this: RuleRef) -> Expr:
+        return self._shuffled(Sequence((self._expr(1), this)), self._expr(1))
+
+    def _hidden_left_recursion(self, this: RuleRef) -> Expr:
+        hidden = self._rng.choice(
+            [Repeat(self._leaf(), 0, None), Repeat(self._reference(), 0, 1), self._nullable(this)]
+        )
+        return self._shuffled(Sequence((hidden, this, self._expr(1))), self._leaf())
+
+    def _ambiguous(self, this: RuleRef) -> Expr:
+        return self._shuffled(Sequence((this, this)), self._leaf(), self._expr(1))
+
+    def _nested(self, this: RuleRef) -> Expr:
+        return self._shuffled(Sequence((self._leaf(), this, self._leaf())), self._expr(1))
+
+    def _nullable(self, this: RuleRef) -> Expr:
+        return self._shuffled(self._rng.choice([EMPTY, Literal(b"")]), self._expr(1))
+
+    def _list(self, this: RuleRef) -> Expr:
+        item, separator = self._expr(1), self._leaf()
+        return Sequence((item, Repeat(Sequence((separator, item)), 0, None)))
+
+    def _counted_repetition(self, this: RuleRef) -> Expr:
+        low, high = self._rng.choice(_HIGH_COUNTS if self._counted else _LOW_COUNTS)
+        return Sequence((Repeat(self._expr(1), low, high), self._expr(1)))
+
+    def _mutual(self, this: RuleRef) -> Expr:
+        return self._shuffled(Sequence((self._reference(), self._leaf())), self._reference(), self._leaf())
+
+    def _cycle(self, this: RuleRef) -> Expr:
+        return self._shuffled(this, self._reference(), self._leaf())
+
+    def _unproductive(self, this: RuleRef) -> Expr:
+        return Sequence((self._leaf(), this))
+
+    def _chain(self, length: int) -> dict[str, Expr]:
+        links: dict[str, Expr] = {}
+        for number in range(length):
+            following = RuleRef(f"chain{number + 1}" if number + 1 < length else self._rng.choice(self.names))
+            wraps = self._rng.random() < 0.3
+            links[f"chain{number}"] = Sequence((self._leaf(), following)) if wraps else following
+        last = self.names[-1]
+        entry = Choice((RuleRef("chain0"), self._expr(1)))
+        return {**links, last: entry} if last != "root" else {**links, "root": entry}
+
+    def _shuffled(self, *options: Expr) -> Expr:
+        return Choice(tuple(self._rng.sample(options, len(options))))
+
+    def _expr(self, depth: int) -> Expr:
+        if depth == 0 or self._rng.random() < 0.2:
+            return self._leaf()
+        kind = self._rng.random()
+        if kind < 0.35:
+            return Sequence(tuple(self._expr(depth - 1) for _ in range(self._rng.randint(0, 3))))
+        if kind < 0.65:
+            return Choice(tuple(self._expr(depth - 1) for _ in range(self._rng.randint(1, 3))))
+        if kind < 0.85:
+            return Repeat(self._expr(depth - 1), *self._rng.choice(_LOW_COUNTS))
+        return self._reference()
+
+    def _leaf(self) -> Expr:
+        if self._alphabet is not None:
+            return self._plain_leaf(self._alphabet)
+        kind = self._rng.random()
+        if kind < 0.5:
+            return Literal(self._rng.choice(_LITERALS).encode())
+        return self._reference() if kind < 0.6 else CharClass(self._rng.choice(_CLASSES))
+
+    def _plain_leaf(self, alphabet: str) -> Expr:
+        if self._rng.random() < 0.3:
+            return CharClass(normalize_ranges((ord(c), ord(c)) for c in alphabet if self._rng.random() < 0.6))
+        return Literal("".join(self._rng.choices(alphabet, k=self._rng.randint(0, 2))).encode())
+
+    def _reference(self) -> Expr:
+        return RuleRef(self._rng.choice(self.names))
+
+
+_LOW_COUNTS: list[tuple[int, int | None]] = [
+    (0, 1),
+    (0, None),
+    (1, None),
+    (2, 2),
+    (1, 3),
+    (2, None),
+    (0, 2),
+    (0, 0),
+]
+_HIGH_COUNTS = [*_LOW_COUNTS, (3, 70), (0, 5), (0, 20), (5, None), (4, 4), (17, 33)]
+_CLASSES = [
+    normalize_ranges(ranges)
+    for ranges in (
+        [(0x61, 0x63)],
+        [(0x61, 0x7A), (0x30, 0x39)],
+        [(0x00, 0x7F)],
+        [(0xE0, 0xFF)],
+        [(0x4E00, 0x9FA5)],
+        [(0x1F600, 0x1F60E)],
+        [(0x61, 0x61), (0x4E2D, 0x4E2D), (0x1F600, 0x1F600)],
+        [(0x7FF, 0x800)],
+        [(0x7E, 0x7FF)],
+        [(0xFFFF, 0x10000)],
+        [(0x800, 0xFFFF)],
+        [(0xE9, 0xE9), (0x20AC, 0x20AC), (0x62, 0x62)],
+    )
+] + [
+    ANY_CHARACTER,
+    complement_ranges([(0x61, 0x61)]),
+    complement_ranges([(0x00, 0x1F), (0x22, 0x22), (0x5C, 0x5C)]),
+    complement_ranges([(0x80, 0x10FFFF)]),
+    complement_ranges([(0x4E2D, 0x4E2D), (0x0A, 0x0A)]),
+]
+
+
+# vocabularies
+
+
+def _random_vocabulary(rng: random.Random, oracle: Oracle) -> tuple[list[bytes], list[int]]:
+    """About forty tokens, special and stop tokens among them, and the ids of the stop tokens."""
+    texts = [random_text(rng, oracle, rng.randint(1, 24)) for _ in range(4)]
+    tokens = [*_pieces(rng, texts), *_single_bytes(rng, texts), *_noise(rng)]
+    rng.shuffle(tokens)
+    tokens = tokens[:_VOCABULARY_SIZE] + [b""] * rng.randint(0, 2)
+    stop_tokens = [b"</s>"] if rng.random() < 0.7 else [b"", b"a"]
+    vocabulary = tokens + stop_tokens
+    order = rng.sample(range(len(vocabulary)), len(vocabulary))
+    stop_token_ids = sorted(order.index(i) for i in range(len(tokens), len(vocabulary)))
+    return [vocabulary[i] for i in order], stop_token_ids
+
+
+def random_text(rng: random.Random, oracle: Oracle, length: int) -> bytes:
+    """A random beginning of a sentence, of at most `length` bytes."""
+    text = b""
+    position: Position | None = oracle.start
+    while position is not None and len(text) < length:
+        byte = _viable_byte(rng, oracle, position)
+        if byte is None:
+            break
+        text += bytes([byte])
+        position = oracle.step(position, byte)
+    return text
+
+
+def _viable_byte(rng: random.Random, oracle: Oracle, position: Position) -> int | None:
+    preferred = rng.sample(_POOL_BYTES, len(_POOL_BYTES))
+    candidates: list[int] = [*preferred, *range(256)]
+    for byte in candidates:
+        if oracle.step(position, byte) is not None:
+            return byte
+    return None
+
+
+_POOL_BYTES = sorted(set(_POOL.encode()))
+
+
+def _pieces(rng: random.Random, texts: list[bytes]) -> list[bytes]:
+    pieces = []
+    for _ in range(26):
+        text = rng.choice(texts)
+        begin = rng.randint(0, max(0, len(text) - 1))
+        pieces.append(text[begin : begin + rng.choice((1, 1, 2, 2, 3, 4, 5, 8, 13))])
+    return [piece for piece in pieces if piece]
+
+
+def _single_bytes(rng: random.Random, texts: list[bytes]) -> list[bytes]:
+    used = sorted(set(b"".join(texts)))
+    return [bytes([byte]) for byte in rng.sample(used, min(12, len(used)))]
+
+
+def _noise(rng: random.Random) -> list[bytes]:
+    characters = ["".join(rng.choices(_POOL, k=rng.randint(1, 3))).encode() for _ in range(6)]
+    split = [text[rng.randint(0, len(text) - 1) :] for text in characters]
+    invalid = [b"\xff", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\x80", b"\xe4\xb8", b"a\xe4"]
+    return [*characters, *split, *rng.sample(invalid, 3)]
+
+
+# prefixes
+
+
+def _random_prefix(
+    rng: random.Random, oracle: Oracle, vocabulary: list[bytes], stop_token_ids: list[int]
+) -> list[int]:
+    """Token ids along allowed text, sometimes with an arbitrary token in between or at the end."""
+    prefix: list[int] = []
+    position: Position | None = oracle.start
+    for _ in range(rng.randint(0, _MOST_PREFIX_TOKENS)):
+        if position is None:
+            break
+        if rng.random() < 0.1:
+            prefix.append(rng.randrange(len(vocabulary)))
+            if prefix[-1] not in oracle.allowed_token_ids(position, vocabulary, ()):
+                continue
+        else:
+            allowed = oracle.allowed_token_ids(position, vocabulary, stop_token_ids) - set(stop_token_ids)
+            if not allowed:
+                break
+            prefix.append(rng.choice(sorted(allowed)))
+        position = oracle.advance(position, vocabulary[prefix[-1]])
+    return prefix
