@@ -159,14 +159,21 @@ def _verify(gguf: Path) -> None:
 def _convert(gguf: Path, target: Path) -> None:
     # Imported here: they take seconds, and a finished conversion needs none of them.
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer, GenerationConfig, GgufConfig
+    from transformers import (
+        AutoModelForCausalLM,
+        AutoTokenizer,
+        GenerationConfig,
+        GgufConfig,
+        modeling_gguf_pytorch_utils,
+    )
 
     source = {"gguf_file": gguf.name, "local_files_only": True}
     tokenizer: Any = AutoTokenizer.from_pretrained(str(gguf.parent), **source)
-    dequantize = GgufConfig(dequantize=True)  # type: ignore[no-untyped-call]
-    quantized: Any = AutoModelForCausalLM.from_pretrained(
-        str(gguf.parent), **source, quantization_config=dequantize, dtype=torch.float32
-    )
+    dequantize = GgufConfig(dequantize=True)
+    with _no_progress_bar(modeling_gguf_pytorch_utils):
+        quantized: Any = AutoModelForCausalLM.from_pretrained(
+            str(gguf.parent), **source, quantization_config=dequantize, dtype=torch.float32
+        )
     config = quantized.config
     for attribute in ("quantization_config", "_name_or_path"):
         vars(config).pop(attribute, None)
@@ -227,3 +234,14 @@ def _quiet_transformers() -> Iterator[None]:
     finally:
         if was_enabled:
             logging.enable_progress_bar()
+
+
+@contextmanager
+def _no_progress_bar(module: Any) -> Iterator[None]:
+    """The GGUF reader draws a bar of its own, which no setting switches off."""
+    original = module.tqdm
+    module.tqdm = lambda items, **options: items
+    try:
+        yield
+    finally:
+        module.tqdm = original

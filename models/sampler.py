@@ -58,6 +58,10 @@ class RowSampling:
     position: int
     temperature: float | None = None
 
+    @property
+    def effective_temperature(self) -> float:
+        return self.params.temperature if self.temperature is None else self.temperature
+
 
 @dataclass(frozen=True, slots=True)
 class PreparedSampling:
@@ -102,8 +106,7 @@ class Sampler:
 
     def prepare(self, rows: Sequence[RowSampling]) -> PreparedSampling:
         """Turn the rows' parameters into tensors on the device."""
-        temperatures = [row.params.temperature if row.temperature is None else row.temperature for row in rows]
-        inverse = [0.0 if t == 0 else min(1 / t, 3e38) for t in temperatures]
+        inverse = [_inverse(row.effective_temperature) for row in rows]
         uniform = [uniform_number(row.params.seed or 0, row.position) for row in rows]
         top_k = [row.params.top_k if row.params.top_k > 0 else self.vocab_size for row in rows]
         top_p = [row.params.top_p for row in rows]
@@ -137,7 +140,7 @@ class Sampler:
             logits = logits.masked_fill(~allowed, -_LARGEST_LOGIT)
         # The greatest logit is NaN when any is; allowed infinities become the greatest finite numbers.
         is_nan = logits.amax(dim=-1).isnan()
-        logits = logits.nan_to_num_(nan=0.0, posinf=_LARGEST_LOGIT, neginf=-_LARGEST_LOGIT)
+        logits = logits.nan_to_num(nan=0.0, posinf=_LARGEST_LOGIT, neginf=-_LARGEST_LOGIT)
         if allowed is not None:
             logits.masked_fill_(~allowed, -math.inf)
         chosen = logits.argmax(dim=-1, keepdim=True)
@@ -152,9 +155,18 @@ class Sampler:
 
     def _unpack(self, bitmask: npt.NDArray[np.int32] | torch.Tensor) -> torch.Tensor:
         """[batch, words] int32 -> [batch, vocab_size] bool on the device."""
+        if self.device.type == "cpu":  # numpy unpacks far faster than tensor operations do
+            octets = np.ascontiguousarray(np.asarray(bitmask)).view(np.uint8)
+            flags = np.unpackbits(octets, axis=1, count=self.vocab_size, bitorder="little")
+            return torch.from_numpy(flags.view(np.bool_))
         words = torch.as_tensor(bitmask).to(self.device, non_blocking=True)
         bits = (words.unsqueeze(-1) >> self._shifts) & 1
         return bits.flatten(1)[:, : self.vocab_size].bool()
+
+
+def _inverse(temperature: float) -> float:
+    """1 / temperature within float32; 0 for greedy sampling."""
+    return min(1 / temperature, 3e38) if temperature > 1e-38 else 0.0
 
 
 def _filtered_probabilities(logits: torch.Tensor, prepared: PreparedSampling) -> torch.Tensor:
@@ -190,7 +202,9 @@ def _nucleus_threshold(weights: torch.Tensor, top_p: torch.Tensor) -> torch.Tens
     if not bool((reached[:, -1:] | is_off).all()):
         ordered = weights.sort(dim=-1, descending=True).values
         reached = ordered.cumsum(dim=-1, dtype=torch.float64) >= goal
-    first = torch.where(reached.any(-1, keepdim=True), reached.int().argmax(-1, keepdim=True), ordered.shape[-1] - 1)
+    # Rounding may keep the sum of all from reaching top_p: then all of them are the nucleus.
+    reached[:, -1] = True
+    first = reached.int().argmax(-1, keepdim=True)
     return ordered.gather(1, first).masked_fill(is_off, 0)
 
 
