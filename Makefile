@@ -8,8 +8,8 @@ BIN := $(VENV)/bin
 CPU_TORCH ?= torch==2.13.0
 
 NATIVE := grammar_core/native
-NATIVE_SOURCES := $(shell find $(NATIVE) -name '*.cpp' -o -name '*.h' -o -name 'CMakeLists.txt')
-CXX_FILES := $(filter %.cpp %.h,$(NATIVE_SOURCES))
+NATIVE_SOURCES := $(shell find $(NATIVE) -name '*.cpp' -o -name '*.hpp' -o -name 'CMakeLists.txt')
+CXX_FILES := $(filter %.cpp %.hpp,$(NATIVE_SOURCES))
 ASAN_BUILD := build/asan
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

@@ -56,9 +56,7 @@ def serve(
     host: Annotated[str | None, _option("Address to listen on [default: 127.0.0.1].")] = None,
     port: Annotated[int | None, _option("Port; 0 takes a free one [default: 8000].")] = None,
     device: Annotated[str | None, _option("auto, cpu, cuda, cuda:1, ... [default: auto].")] = None,
-    dtype: Annotated[
-        str | None, _option("auto, float32, bfloat16 or float16 [default: auto].")
-    ] = None,
+    dtype: Annotated[str | None, _option("auto, float32, bfloat16 or float16 [default: auto].")] = None,
     max_batch_size: Annotated[
         int | None, _option("Requests that generate at the same time [default: 32].")
     ] = None,

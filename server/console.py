@@ -11,7 +11,9 @@ from rich.markup import escape
 
 from server import __version__
 
-EXAMPLE_GRAMMAR = r'''root ::= "{\"city\": \"" [A-Z] [a-z]{2,15} "\", \"population\": " [1-9] [0-9]{0,7} "}"'''
+EXAMPLE_GRAMMAR = (
+    r'''root ::= "{\"city\": \"" [A-Z] [a-z]{2,15} "\", \"population\": " [1-9] [0-9]{0,7} "}"'''
+)
 
 
 class StartConsole:

@@ -16,7 +16,9 @@ from server.errors import invalid_request
 from server.schemas.messages import AssistantMessage, Message, SystemMessage
 
 # What apply_chat_template itself takes; only the template's own variables are the client's business.
-_RESERVED = frozenset(inspect.signature(PreTrainedTokenizerBase.apply_chat_template).parameters) | {"messages"}
+_RESERVED = frozenset(inspect.signature(PreTrainedTokenizerBase.apply_chat_template).parameters) | {
+    "messages"
+}
 
 
 class PromptRenderer:

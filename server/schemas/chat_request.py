@@ -93,7 +93,9 @@ def _first_violation(error: ValidationError) -> ApiError:
         return invalid_request(details["msg"] + ".", param="stream_options")
     param = _param_path(details)
     if details["type"] == "missing":
-        return invalid_request(f"Missing required field '{param}'.", param=param, code="missing_required_parameter")
+        return invalid_request(
+            f"Missing required field '{param}'.", param=param, code="missing_required_parameter"
+        )
     if details["type"] == "extra_forbidden":
         return invalid_request(f"Unknown field '{param}'.", param=param, code="unknown_parameter")
     return invalid_request(f"Invalid '{param}': {details['msg']}.", param=param)

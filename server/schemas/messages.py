@@ -24,7 +24,9 @@ def _part_text(part: Any, index: int) -> str:
     kind = part.get("type") if isinstance(part, dict) else None
     if kind != "text":
         context = {"index": index, "kind": repr(kind)}
-        raise PydanticCustomError("content_part", "Part {index} is of type {kind}; only 'text' parts are supported", context)
+        raise PydanticCustomError(
+            "content_part", "Part {index} is of type {kind}; only 'text' parts are supported", context
+        )
     if set(part) != {"type", "text"} or not isinstance(part["text"], str):
         message = "Part {index} must have exactly the fields 'type' and 'text' (a string)"
         raise PydanticCustomError("content_part", message, {"index": index})

@@ -102,7 +102,9 @@ class FakeCompiler:
 def byte_tokenizer() -> PreTrainedTokenizerFast:
     """A real fast tokenizer with a chat template: one token a byte."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    tokenizer = Tokenizer(models.BPE(vocab={symbol: index for index, symbol in enumerate(alphabet)}, merges=[]))
+    tokenizer = Tokenizer(
+        models.BPE(vocab={symbol: index for index, symbol in enumerate(alphabet)}, merges=[])
+    )
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     fast: PreTrainedTokenizerFast = PreTrainedTokenizerFast(tokenizer_object=tokenizer)

@@ -65,7 +65,9 @@ def test_unknown_environment_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "did you mean SYNTAGMA_PORT?" in error_of()
 
 
-@pytest.mark.parametrize(("text", "words"), [("a: [", "not valid YAML"), ("- a\n", "name: value"), ("a", "name:")])
+@pytest.mark.parametrize(
+    ("text", "words"), [("a: [", "not valid YAML"), ("- a\n", "name: value"), ("a", "name:")]
+)
 def test_broken_file(tmp_path: Path, text: str, words: str) -> None:
     assert words in error_of(config(tmp_path, text))
 

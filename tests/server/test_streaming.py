@@ -67,7 +67,11 @@ def test_usage_comes_last_when_it_was_asked_for(client: httpx.Client) -> None:
 
 
 def test_deltas_without_text_are_not_sent(client: httpx.Client, engine: FakeEngine) -> None:
-    engine.script = lambda request: [TextDelta("", (1,)), TextDelta("é", (2,)), TextDelta("!", (3,), "length")]
+    engine.script = lambda request: [
+        TextDelta("", (1,)),
+        TextDelta("é", (2,)),
+        TextDelta("!", (3,), "length"),
+    ]
     deltas = [chunk["choices"][0] for chunk in chunks(client)]
     assert [choice["delta"].get("content") for choice in deltas] == ["", "é", "!", None]
     assert deltas[-1]["finish_reason"] == "length"
@@ -83,7 +87,10 @@ def test_text_arrives_before_the_answer_is_complete(client: httpx.Client, engine
 
 
 def test_fault_in_the_middle_is_an_error_event(client: httpx.Client, engine: FakeEngine) -> None:
-    engine.script = lambda request: [TextDelta("ab", (1,)), TextDelta("", (), "error", error="row 3 is broken")]
+    engine.script = lambda request: [
+        TextDelta("ab", (1,)),
+        TextDelta("", (), "error", error="row 3 is broken"),
+    ]
     *_, text, failure, done = events(client)
     assert json.loads(text)["choices"][0]["delta"] == {"content": "ab"}
     assert json.loads(failure)["error"]["type"] == "server_error"
@@ -107,7 +114,9 @@ def test_reader_that_leaves_cancels_the_generation(client: httpx.Client, engine:
     assert engine.cancelled == [engine.requests[0].request_id]
 
 
-def test_reader_that_leaves_while_nothing_is_sent_cancels_too(client: httpx.Client, engine: FakeEngine) -> None:
+def test_reader_that_leaves_while_nothing_is_sent_cancels_too(
+    client: httpx.Client, engine: FakeEngine
+) -> None:
     engine.step_s = 60
     with client.stream("POST", URL, json={"messages": HELLO, "stream": True}) as response:
         next(response.iter_lines())
