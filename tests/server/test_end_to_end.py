@@ -256,8 +256,8 @@ def test_reader_that_leaves_frees_its_place(client: httpx.Client, served: Served
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize(
     "grammar",
-    ['root ::= "a', "root ::= nothing", "", 'root ::= "a"{5,2}', 'root ::= "a"{0,5000000000}'],
-    ids=["unterminated", "undefined", "empty", "range", "count"],
+    ['root ::= "a', "root ::= nothing", "", 'root ::= "a"{5,2}'],
+    ids=["unterminated", "undefined", "empty", "range"],
 )
 def test_bad_grammar_is_a_400(client: httpx.Client, grammar: str, stream: bool) -> None:
     response = client.post(URL, json=request(guided_grammar=grammar, stream=stream))
@@ -280,8 +280,9 @@ def chained(count: int) -> str:
         'root ::= "' + "a" * 5_000_000 + '"',
         "root ::= " + "(" * 100_000 + '"a"' + ")" * 100_000,
         'root ::= root root | "a" | ""',
+        'root ::= "a"{0,5000000000}',
     ],
-    ids=["endless", "chain", "5 MB", "parentheses", "ambiguous"],
+    ids=["endless", "chain", "5 MB", "parentheses", "ambiguous", "count"],
 )
 def test_hostile_grammar_ends_in_an_answer_or_a_400(client: httpx.Client, grammar: str) -> None:
     began = time.monotonic()
