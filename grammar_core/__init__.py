@@ -1,0 +1,32 @@
+"""Grammars, masks and matchers for constrained generation. Works without torch."""
+
+from grammar_core.bitmask import (
+    allocate_token_bitmask,
+    apply_token_bitmask_inplace,
+    bitmask_dtype,
+    get_bitmask_shape,
+    reset_token_bitmask,
+)
+from grammar_core.compiled_grammar import CompiledGrammar
+from grammar_core.compiler import GrammarCompiler
+from grammar_core.errors import GrammarError, GrammarLimitError
+from grammar_core.grammar import Grammar
+from grammar_core.matcher import GrammarMatcher
+from grammar_core.tokenizer_info import TokenizerInfo
+from grammar_core.token_bytes import VocabType
+
+__all__ = [
+    "CompiledGrammar",
+    "Grammar",
+    "GrammarCompiler",
+    "GrammarError",
+    "GrammarLimitError",
+    "GrammarMatcher",
+    "TokenizerInfo",
+    "VocabType",
+    "allocate_token_bitmask",
+    "apply_token_bitmask_inplace",
+    "bitmask_dtype",
+    "get_bitmask_shape",
+    "reset_token_bitmask",
+]

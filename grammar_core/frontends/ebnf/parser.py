@@ -213,8 +213,9 @@ class _Parser:
         if first is None or kind in ("assign", "bad"):
             return
         begin = first.start(kind or 0)
-        self._refuse_rule_options(begin + len(first[0]))
         if kind == "name":
+            following = self._pattern.match(self._text, first.end())
+            self._refuse_rule_options(following.end() if following else begin)
             self._refuse(f'Expected ::= after the rule name "{first["name"]}"', begin)
         self._refuse("Expected a rule definition: name ::= expression", begin)
 

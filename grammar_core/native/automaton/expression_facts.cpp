@@ -239,7 +239,7 @@ class Analyzer {
       return saturating_add(body_size, 2);
     }
     if (unrolled > kUnrollLimit)
-      throw LimitExceeded("repetition", "A repetition that takes part in left recursion is too long: it would need " +
+      throw LimitExceeded("repetition", kUnrollLimit, "A repetition that takes part in left recursion is too long: it would need " +
                                             std::to_string(copies) + " copies of its body");
     return unrolled;
   }

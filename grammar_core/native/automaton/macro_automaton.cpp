@@ -21,7 +21,7 @@ MacroAutomaton::MacroAutomaton(Nfa nfa) : nfa_(std::move(nfa)) {
 
 void MacroAutomaton::account(size_t bytes) {
   if (memory_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes > kMemoryLimit)
-    throw LimitExceeded("automaton_memory", "The grammar's automaton needs more than " +
+    throw LimitExceeded("automaton_memory", kMemoryLimit, "The grammar's automaton needs more than " +
                                                 std::to_string(kMemoryLimit >> 20) + " MiB");
 }
 

@@ -20,7 +20,7 @@ NfaBuilder::NfaBuilder(const GrammarSource& source, Nfa& nfa)
 
 int32_t NfaBuilder::new_state() {
   if (state_count_ == kMaxStates)
-    throw LimitExceeded("automaton_states",
+    throw LimitExceeded("automaton_states", kMaxStates,
                         "The grammar needs more than " + std::to_string(kMaxStates) + " automaton states");
   return state_count_++;
 }

@@ -12,6 +12,7 @@
 #include "parser/matcher.hpp"
 
 namespace nb = nanobind;
+using namespace nb::literals;
 using namespace syntagma;
 
 namespace {
@@ -55,20 +56,54 @@ std::shared_ptr<CompiledGrammar> compile(const nb::bytes& program, const nb::byt
   return std::make_shared<CompiledGrammar>(source, std::move(vocabulary), mask_bytes_limit);
 }
 
+bool fill_row(Matcher& matcher, const MaskArray& mask, int64_t index) {
+  const auto words = static_cast<size_t>(matcher.grammar().vocabulary().mask_words());
+  const size_t width = mask.ndim() == 0 ? 0 : mask.shape(mask.ndim() - 1);
+  const size_t rows = mask.ndim() == 2 ? mask.shape(0) : 1;
+  if (mask.ndim() < 1 || mask.ndim() > 2 || width != words)
+    throw nb::value_error("the bitmask must have shape (batch, ceil(vocab_size / 32)), or be one row of it");
+  if (index < 0 || static_cast<size_t>(index) >= rows)
+    throw nb::index_error("the bitmask has no row with that index");
+  return fill(matcher, reinterpret_cast<uint32_t*>(mask.data()) + static_cast<size_t>(index) * width);
+}
+
+bool accept_string(Matcher& matcher, const nb::object& text) {
+  std::string_view view;
+  if (PyUnicode_Check(text.ptr())) {
+    Py_ssize_t size = 0;
+    const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+    if (data == nullptr) throw nb::python_error();
+    view = {data, static_cast<size_t>(size)};
+  } else if (PyBytes_Check(text.ptr())) {
+    view = {PyBytes_AS_STRING(text.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(text.ptr()))};
+  } else {
+    throw nb::type_error("accept_string takes str or bytes");
+  }
+  const nb::gil_scoped_release release;
+  return matcher.accept_bytes(view);
+}
+
+void rollback(Matcher& matcher, int64_t steps) {
+  if (steps < 0) throw nb::value_error("the number of steps to roll back must not be negative");
+  if (static_cast<size_t>(steps) > matcher.step_count())
+    throw std::runtime_error("cannot roll back " + std::to_string(steps) + " steps: the history has only " +
+                             std::to_string(matcher.step_count()));
+  matcher.rollback(static_cast<size_t>(steps));
+}
+
 }  // namespace
 
 NB_MODULE(_native, m) {
   m.doc() = "The native core: vocabulary trie, automata, parse stacks and masks.";
 
-  const nb::object invalid_grammar = nb::exception<InvalidGrammar>(m, "InvalidGrammar");
-  static nb::object limit_exceeded =
-      nb::steal(PyErr_NewException("grammar_core._native.LimitExceeded", PyExc_RuntimeError, nullptr));
-  m.attr("LimitExceeded") = limit_exceeded;
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);
     } catch (const LimitExceeded& e) {
-      PyErr_SetObject(limit_exceeded.ptr(), nb::make_tuple(e.limit, e.what()).ptr());
+      const nb::object error = nb::module_::import_("grammar_core.errors").attr("GrammarLimitError");
+      PyErr_SetObject(error.ptr(), error(e.what(), "limit"_a = e.limit, "value"_a = e.value).ptr());
+    } catch (const InvalidGrammar& e) {
+      PyErr_SetString(nb::module_::import_("grammar_core.errors").attr("GrammarError").ptr(), e.what());
     }
   });
 
@@ -84,29 +119,16 @@ NB_MODULE(_native, m) {
   m.def("compile", &compile);
 
   nb::class_<Matcher>(m, "Matcher")
-      .def(nb::init<std::shared_ptr<CompiledGrammar>>())
-      .def("accept_token", &Matcher::accept_token)
-      .def("accept_bytes",
-           [](Matcher& self, const nb::bytes& text) {
-             const std::string_view view(text.c_str(), text.size());
-             const nb::gil_scoped_release release;
-             return self.accept_bytes(view);
-           })
-      .def("fill_mask",
-           [](Matcher& self, MaskArray mask, int64_t index) {
-             const auto words = static_cast<size_t>(self.grammar().vocabulary().mask_words());
-             const size_t width = mask.ndim() == 0 ? 0 : mask.shape(mask.ndim() - 1);
-             const size_t rows = mask.ndim() == 2 ? mask.shape(0) : 1;
-             if (mask.ndim() < 1 || mask.ndim() > 2 || width != words)
-               throw nb::value_error("the bitmask must have shape (batch, ceil(vocab_size / 32)) or one row of it");
-             if (index < 0 || static_cast<size_t>(index) >= rows)
-               throw nb::index_error("the bitmask has no row with that index");
-             return fill(self, reinterpret_cast<uint32_t*>(mask.data()) + static_cast<size_t>(index) * width);
-           })
-      .def("fill_mask_at", [](Matcher& self, uintptr_t address) { return fill(self, reinterpret_cast<uint32_t*>(address)); })
-      .def("rollback", &Matcher::rollback)
+      .def(nb::init<std::shared_ptr<CompiledGrammar>>(), "source"_a)
+      .def(nb::init<const Matcher&>(), "source"_a)
+      .def("accept_token", &Matcher::accept_token, "token_id"_a)
+      .def("accept_string", &accept_string, "text"_a)
+      .def("fill_next_token_bitmask", &fill_row, "bitmask"_a, "index"_a = 0)
+      .def("fill_next_token_bitmask_at",
+           [](Matcher& self, uintptr_t address) { return fill(self, reinterpret_cast<uint32_t*>(address)); },
+           "address"_a)
+      .def("rollback", &rollback, "num_tokens"_a = 1)
       .def("reset", &Matcher::reset)
-      .def("fork", &Matcher::fork)
       .def_prop_ro("step_count", &Matcher::step_count)
       .def("is_completed", &Matcher::is_completed)
       .def("is_terminated", &Matcher::is_terminated);

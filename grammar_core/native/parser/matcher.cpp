@@ -63,7 +63,7 @@ bool Matcher::accept_bytes(std::string_view text) {
 bool Matcher::run(std::string_view text) {
   const std::lock_guard lock(stacks_->mutex);
   if (stacks_->arena.memory_bytes() > kArenaLimit)
-    throw LimitExceeded("parse_stack_memory",
+    throw LimitExceeded("parse_stack_memory", kArenaLimit,
                         "The text's parse needs more than " + std::to_string(kArenaLimit >> 20) + " MiB");
   MacroAutomaton& automaton = grammar_->automaton();
   Stepper stepper(automaton, stacks_->arena);

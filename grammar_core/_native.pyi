@@ -1,0 +1,53 @@
+from typing import Any
+
+class Vocabulary:
+    def __init__(self, tokens: list[bytes], stop_tokens: list[int], size: int) -> None: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def memory_bytes(self) -> int: ...
+
+class CompiledGrammar:
+    @property
+    def memory_bytes(self) -> int: ...
+
+def compile(
+    words: bytes,
+    literals: bytes,
+    rule_names: list[str],
+    root: int,
+    vocabulary: Vocabulary,
+    mask_limit_bytes: int,
+) -> CompiledGrammar: ...
+
+class Matcher:
+    def __init__(self, source: CompiledGrammar | Matcher) -> None: ...
+    def accept_token(self, token_id: int) -> bool:
+        """Append a token. False, with the state as before, if it cannot come next."""
+
+    def accept_string(self, text: str | bytes) -> bool:
+        """Append a text, all of it or nothing. One step of the history."""
+
+    def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool:
+        """Write the mask of the next token into row `index` of an int32 array, on the CPU and contiguous.
+
+        Shape (batch, ceil(vocab_size / 32)), or one row; a numpy array or a torch tensor. False if every token is
+        allowed, so that the mask need not be applied. After a stop token nothing is allowed.
+        """
+
+    def fill_next_token_bitmask_at(self, address: int) -> bool:
+        """The same into ceil(vocab_size / 32) words at a memory address, which nobody checks."""
+
+    def rollback(self, num_tokens: int = 1) -> None:
+        """Undo the last steps. RuntimeError if there are fewer."""
+
+    def reset(self) -> None:
+        """Back to the start."""
+
+    def is_completed(self) -> bool:
+        """Whether the text is complete: stop tokens are allowed now."""
+
+    def is_terminated(self) -> bool:
+        """Whether a stop token was accepted."""
+    @property
+    def step_count(self) -> int: ...

@@ -1,0 +1,81 @@
+"""A cache bounded in bytes, in which concurrent requests for one key do the work once."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from typing import Generic, TypeVar
+
+Value = TypeVar("Value")
+
+
+class SingleFlightCache(Generic[Value]):
+    """Least recently used entries leave when the sum of `size_of(value)` exceeds `limit_bytes` (-1: no limit).
+
+    Errors are handed to everyone who waited and are not kept. Thread-safe.
+    """
+
+    def __init__(self, size_of: Callable[[Value], int], limit_bytes: int = -1) -> None:
+        self._size_of = size_of
+        self._limit_bytes = limit_bytes
+        self._lock = threading.Lock()
+        self._entries: OrderedDict[Hashable, Future[Value]] = OrderedDict()
+
+    @property
+    def limit_bytes(self) -> int:
+        """The limit; -1 for none."""
+        return self._limit_bytes
+
+    def get(self, key: Hashable, compute: Callable[[], Value]) -> Value:
+        """The value of `key`, from the cache or from `compute()`, which runs outside of the lock."""
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is not None:
+                self._entries.move_to_end(key)
+            else:
+                mine: Future[Value] = Future()
+                self._entries[key] = mine
+        if entry is not None:
+            return entry.result()
+        return self._fill(key, mine, compute)
+
+    def _fill(self, key: Hashable, entry: Future[Value], compute: Callable[[], Value]) -> Value:
+        try:
+            value = compute()
+        except BaseException as error:
+            with self._lock:
+                if self._entries.get(key) is entry:
+                    del self._entries[key]
+            entry.set_exception(error)
+            raise
+        entry.set_result(value)
+        self._evict()
+        return value
+
+    def _evict(self) -> None:
+        if self._limit_bytes < 0:
+            return
+        with self._lock:
+            sizes = {key: self._entry_size(entry) for key, entry in self._entries.items()}
+            total = sum(sizes.values())
+            for key, size in sizes.items():
+                if total <= self._limit_bytes:
+                    return
+                if self._entries[key].done():
+                    del self._entries[key]
+                    total -= size
+
+    def _entry_size(self, entry: Future[Value]) -> int:
+        return self._size_of(entry.result()) if entry.done() and entry.exception() is None else 0
+
+    def size_bytes(self) -> int:
+        """The sum of the sizes of all finished entries."""
+        with self._lock:
+            return sum(map(self._entry_size, self._entries.values()))
+
+    def clear(self) -> None:
+        """Forget every entry."""
+        with self._lock:
+            self._entries.clear()

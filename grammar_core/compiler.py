@@ -1,0 +1,87 @@
+"""Grammars to compiled grammars."""
+
+from __future__ import annotations
+
+from grammar_core import _native
+from grammar_core.cache import SingleFlightCache
+from grammar_core.compiled_grammar import CompiledGrammar
+from grammar_core.grammar import Grammar
+from grammar_core.lowering import lower_grammar
+from grammar_core.tokenizer_info import TokenizerInfo
+
+DEFAULT_MASK_BYTES_LIMIT = 256 * 1024 * 1024
+
+
+class GrammarCompiler:
+    """Compiles grammars for one tokenizer. Thread-safe.
+
+    Compiled grammars are cached by their text, at most `cache_limit_bytes` of them (-1: no limit); equal requests
+    that come together compile once. Masks of one grammar take at most `mask_limit_bytes`.
+    """
+
+    def __init__(
+        self,
+        tokenizer_info: TokenizerInfo,
+        *,
+        cache_enabled: bool = True,
+        cache_limit_bytes: int = -1,
+        mask_limit_bytes: int = DEFAULT_MASK_BYTES_LIMIT,
+    ) -> None:
+        if cache_limit_bytes < -1 or mask_limit_bytes < 1:
+            raise ValueError("cache_limit_bytes must be -1 or more, mask_limit_bytes positive")
+        self._tokenizer_info = tokenizer_info
+        self._mask_limit_bytes = mask_limit_bytes
+        self._vocabulary = _native.Vocabulary(
+            tokenizer_info.decoded_vocab, tokenizer_info.stop_token_ids, tokenizer_info.vocab_size
+        )
+        self._cache_enabled = cache_enabled
+        self._cache = SingleFlightCache[CompiledGrammar](_memory_size, cache_limit_bytes)
+
+    @property
+    def tokenizer_info(self) -> TokenizerInfo:
+        """The vocabulary grammars are compiled for."""
+        return self._tokenizer_info
+
+    @property
+    def cache_limit_bytes(self) -> int:
+        """The cache's limit; -1 for none."""
+        return self._cache.limit_bytes
+
+    def compile_grammar(self, grammar: str | Grammar, *, root_rule_name: str = "root") -> CompiledGrammar:
+        """The compiled form of EBNF text or of a grammar (whose own root counts).
+
+        Raises GrammarError for text that is not a grammar or a root that matches nothing, GrammarLimitError where a
+        limit is exceeded.
+        """
+        if isinstance(grammar, Grammar):
+            return self._compile(grammar)
+        if not self._cache_enabled:
+            return self._compile(Grammar.from_ebnf(grammar, root_rule_name=root_rule_name))
+        return self._cache.get(
+            (grammar, root_rule_name),
+            lambda: self._compile(Grammar.from_ebnf(grammar, root_rule_name=root_rule_name)),
+        )
+
+    def clear_cache(self) -> None:
+        """Forget all compiled grammars; those in use stay valid."""
+        self._cache.clear()
+
+    def get_cache_size_bytes(self) -> int:
+        """Bytes that the cached grammars use now."""
+        return self._cache.size_bytes()
+
+    def _compile(self, grammar: Grammar) -> CompiledGrammar:
+        program = lower_grammar(grammar)
+        native = _native.compile(
+            program.words,
+            program.literals,
+            program.rule_names,
+            program.root,
+            self._vocabulary,
+            self._mask_limit_bytes,
+        )
+        return CompiledGrammar(native, grammar, self._tokenizer_info)
+
+
+def _memory_size(compiled: CompiledGrammar) -> int:
+    return compiled.memory_size_bytes
