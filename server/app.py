@@ -6,12 +6,15 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI
 
+from grammar_core import GrammarCompiler, TokenizerInfo
+from models.embedded import MODEL_NAME, ensure_embedded_model
+from models.loading import LoadedModel, load_model
 from server import __version__
 from server.backend import Backend
+from server.engine import Engine
 from server.errors import install_error_handlers
 from server.generation import ChatService
 from server.grammar_service import GrammarService
@@ -64,11 +67,6 @@ def create_app(
 
 def open_model_backend(settings: ServerSettings) -> Backend:
     """Loads the model and builds the engine and the grammar compiler for its vocabulary."""
-    from grammar_core import GrammarCompiler, TokenizerInfo
-    from models.embedded import MODEL_NAME, ensure_embedded_model
-    from models.loading import load_model
-    from server.engine import Engine
-
     loaded = load_model(
         settings.model or str(ensure_embedded_model()), device=settings.device, dtype=settings.dtype
     )
@@ -99,7 +97,7 @@ def _default_name(model: str | None, loaded_name: str) -> str:
     return loaded_name if Path(model).expanduser().is_dir() else model
 
 
-def _summary(loaded: Any) -> dict[str, str]:
+def _summary(loaded: LoadedModel) -> dict[str, str]:
     parameters = sum(parameter.numel() for parameter in loaded.model.parameters())
     return {
         "model": f"{loaded.name}, {parameters / 1e6:,.0f} million parameters",

@@ -28,7 +28,8 @@ async def read_json_object(request: Request, *, max_bytes: int) -> dict[str, Any
     try:
         value = pydantic_core.from_json(body, allow_inf_nan=False)
     except ValueError as error:
-        raise invalid_request(f"The request body is not valid JSON: {error}", param=None, code="invalid_json")
+        message = f"The request body is not valid JSON: {error}"
+        raise invalid_request(message, param=None, code="invalid_json") from None
     if not isinstance(value, dict):
         raise invalid_request("The request body must be a JSON object.", param=None, code="invalid_json")
     return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -102,22 +103,32 @@ def serve(
 
 
 def _serve(settings: ServerSettings, console: StartConsole) -> int:
-    """The exit code. What takes seconds to import is imported here, after the settings are known good."""
-    from server.serving import PortError, StopRequested, bind, serve
+    """The exit code. The port is taken first, because loading a model takes long."""
+    from server.serving import PortError, StopRequested, bind, raise_on_stop_signals
 
+    raise_on_stop_signals()
     try:
-        listener = bind(settings.host, settings.port)
+        with bind(settings.host, settings.port) as listener:
+            console.starting(settings.model)
+            return _load_and_serve(settings, listener, console)
     except PortError as error:
         console.failed(f"{error} (choose another with --host and --port)")
         return 1
-    with listener:
-        console.starting(settings.model)
-        try:
-            from models.embedded import EmbeddedModelError
-            from server.app import create_app
+    except StopRequested as stop:
+        console.stopped()
+        return stop.exit_code
 
-            serve(create_app(settings), settings, listener, console)
-        except StopRequested as stop:
-            console.stopped()
-            return stop.exit_code
+
+def _load_and_serve(settings: ServerSettings, listener: socket.socket, console: StartConsole) -> int:
+    """Imports what takes seconds to import, so that ``--help`` and errors in the settings are quick."""
+    from models.embedded import EmbeddedModelError
+    from models.loading import ModelLoadError
+    from server.app import create_app
+    from server.serving import serve
+
+    try:
+        serve(create_app(settings), settings, listener, console)
+    except (EmbeddedModelError, ModelLoadError) as error:
+        console.failed(str(error))
+        return 1
     return 0

@@ -9,16 +9,19 @@ import socket
 import time
 from collections.abc import Callable
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import uvicorn
 from fastapi import FastAPI
 
-from server.backend import Backend
 from server.console import StartConsole
 from server.settings import ServerSettings
 
+if TYPE_CHECKING:
+    from server.backend import Backend
 
-class StopRequested(KeyboardInterrupt):  # noqa: N818 - not an error
+
+class StopRequested(KeyboardInterrupt):
     """The process was told to end, by Ctrl-C or by SIGTERM."""
 
     def __init__(self, signal_number: int) -> None:
@@ -77,9 +80,13 @@ def serve(app: FastAPI, settings: ServerSettings, listener: socket.socket, conso
     logging.basicConfig(
         level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
+    asyncio.run(_run(app, settings, listener, console))
+
+
+def raise_on_stop_signals() -> None:
+    """From now on SIGINT and SIGTERM raise `StopRequested` in the main thread."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _request_stop)
-    asyncio.run(_run(app, settings, listener, console))
 
 
 def _request_stop(number: int, frame: FrameType | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
@@ -28,7 +28,8 @@ MODEL_NAME = "fake/model"
 CHAT_TEMPLATE = (
     "{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] + '' }}\n{% endfor %}"
     "{% if wanted_error is defined %}{{ raise_exception(wanted_error) }}{% endif %}"
-    "{% if add_generation_prompt %}<|assistant|>{% if enable_thinking is false %}no-think{% endif %}{% endif %}"
+    "{% if add_generation_prompt %}<|assistant|>"
+    "{% if enable_thinking is false %}no-think{% endif %}{% endif %}"
 )
 
 Script = Callable[[GenerationRequest], Iterable[TextDelta]]
@@ -96,7 +97,7 @@ class FakeCompiler:
     def compile_grammar(self, grammar: str) -> CompiledGrammar:
         self.compiled.append(grammar)
         assert self.gate.wait(10)
-        return cast(Any, Grammar.from_ebnf(grammar))
+        return cast("CompiledGrammar", Grammar.from_ebnf(grammar))
 
 
 def byte_tokenizer() -> PreTrainedTokenizerFast:
@@ -107,7 +108,7 @@ def byte_tokenizer() -> PreTrainedTokenizerFast:
     )
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    fast: PreTrainedTokenizerFast = PreTrainedTokenizerFast(tokenizer_object=tokenizer)
+    fast: PreTrainedTokenizerFast = PreTrainedTokenizerFast(tokenizer_object=tokenizer)  # type: ignore[no-untyped-call]
     fast.chat_template = CHAT_TEMPLATE
     return fast
 
@@ -127,5 +128,5 @@ def fake_backend(
     )
 
 
-def prompt_text(token_ids: Sequence[int]) -> str:
+def prompt_text(token_ids: list[int]) -> str:
     return str(byte_tokenizer().decode(token_ids))

@@ -44,7 +44,7 @@ GRAMMARS = {
     "email": shipped("email.ebnf"),
     "emoji": shipped("emoji.ebnf"),
     "arithmetic": 'root ::= sum\nsum ::= sum "+" term | term\nterm ::= [0-9]{1,3} | "(" sum ")"',
-    "cyrillic": "root ::= [а-яё]{3,9} (" '" " [а-яё]{3,9}){0,3} "."',
+    "cyrillic": 'root ::= [а-яё]{3,9} (" " [а-яё]{3,9}){0,3} "."',
 }
 MIGRATION = shipped("yaml_migration.ebnf")
 
