@@ -46,6 +46,7 @@ def _token_pattern(more_name_characters: str = "") -> re.Pattern[str]:
 TOKEN = _token_pattern()
 
 _COMMENT = re.compile(r"#[^\n]*")
+_LONGEST_OPTIONS = 2_000
 _OPTIONS = re.compile(
     rf'^[ \t]*+(?!\d)[\w.\-]++[ \t]*+(\[(?:[^\]"]|"(?:[^"\\\n]|\\.)*+"){{0,1000}}+\]){SKIP}::=', re.MULTILINE
 )
@@ -129,8 +130,8 @@ def _count(digits: str) -> int:
 
 
 def find_rule_options(text: str, end: int) -> int | None:
-    """Where the first `[options]` between a rule's name and its ::= begins, at or before offset `end`."""
-    match = _OPTIONS.search(text)
+    """Where an `[options]` between a rule's name and its ::= begins, at or shortly before offset `end`."""
+    match = _OPTIONS.search(text, max(0, end - _LONGEST_OPTIONS), end + _LONGEST_OPTIONS)
     return match.start(1) if match and match.start(1) <= end else None
 
 

@@ -36,7 +36,8 @@ void Matcher::reset() {
     stacks_->arena.clear();
   MacroAutomaton& automaton = grammar_->automaton();
   Configuration start;
-  Stepper(automaton, stacks_->arena).start({automaton.root_start(), kBaseParents}, start);
+  if (automaton.root_start() != kNone)  // else the language is only the empty text
+    Stepper(automaton, stacks_->arena).start({automaton.root_start(), kBaseParents}, start);
   push(start.items, automaton.nfa().root_nullable(), false);
 }
 

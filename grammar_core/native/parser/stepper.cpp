@@ -128,27 +128,33 @@ void Stepper::advance_counter(const StackNode& node) {
   if (next.left > 0) add({counter.body_start, arena_.single_parent(arena_.intern_node(next))});
 }
 
-// Counted repetitions that a live state calls get their frames at once, since a frame inside one begins here.
+// Frames are opened when their first byte comes, but a counted repetition needs its counter first: those that may
+// begin now are opened at once.
 void Stepper::open_counters() {
   std::vector<int32_t> agenda;
-  const auto schedule = [&](int32_t macro) {
-    if (automaton_.state(macro).has_counters) agenda.push_back(macro);
+  for (const Item& item : out_->items) agenda.push_back(item.macro);
+  const auto open = [&](Item item) {
+    const Item* known = find(item.macro);
+    const int32_t before = known != nullptr ? known->parents : kNone;
+    add(item);
+    // An item that gained parents opens its own counters again, for the new ones.
+    if (find(item.macro)->parents != before) agenda.push_back(item.macro);
   };
-  for (const Item& item : out_->items) schedule(item.macro);
   while (!agenda.empty()) {
     const Item item = *find(agenda.back());
     agenda.pop_back();
-    for (const CounterCall& call : automaton_.with_calls(item.macro).counter_calls) {
+    const MacroState& m = automaton_.with_calls(item.macro);
+    const auto waiting = [&] {
+      return arena_.single_parent(arena_.intern_node({item.macro, kNone, item.parents, 0, 0}));
+    };
+    if (m.tail_call_start != kNone && automaton_.state(m.tail_call_start).has_counters)
+      open({m.tail_call_start, item.parents});
+    if (m.call_start != kNone && automaton_.state(m.call_start).has_counters) open({m.call_start, waiting()});
+    for (const CounterCall& call : m.counter_calls) {
       const Counter& counter = automaton_.counter(call.counter);
-      const int32_t parents =
-          call.tail ? item.parents
-                    : arena_.single_parent(arena_.intern_node({item.macro, kNone, item.parents, 0, 0}));
-      const int32_t node = arena_.intern_node({kNone, call.counter, parents, counter.min, counter.max});
-      const Item* known = find(counter.body_start);
-      const int32_t before = known != nullptr ? known->parents : kNone;
-      add({counter.body_start, arena_.single_parent(node)});
-      // An item that gained parents opens its own counters again, for the new ones.
-      if (find(counter.body_start)->parents != before) schedule(counter.body_start);
+      const int32_t parents = call.tail ? item.parents : waiting();
+      open({counter.body_start,
+            arena_.single_parent(arena_.intern_node({kNone, call.counter, parents, counter.min, counter.max}))});
     }
   }
 }
