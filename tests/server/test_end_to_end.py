@@ -111,7 +111,8 @@ def assert_in_language(grammar: str, text: str, finish_reason: str = "stop") -> 
 
 @pytest.mark.parametrize("name", GRAMMARS)
 def test_answer_is_in_the_grammars_language(client: httpx.Client, name: str) -> None:
-    text, finish_reason = answer(client, request(guided_grammar=GRAMMARS[name], temperature=1.0))
+    body = request(guided_grammar=GRAMMARS[name], temperature=1.0, max_tokens=100)
+    text, finish_reason = answer(client, body)
     assert_in_language(GRAMMARS[name], text, finish_reason)
 
 
@@ -181,7 +182,7 @@ def test_streamed_emoji_are_never_cut(served: Served) -> None:
 
 def test_migration(client: httpx.Client) -> None:
     prompt = "Generate a data model for an application that sells horror books."
-    text, finish_reason = answer(client, request(prompt, guided_grammar=MIGRATION, max_tokens=1500))
+    text, finish_reason = answer(client, request(prompt, guided_grammar=MIGRATION, max_tokens=300))
     assert_in_language(MIGRATION, text, finish_reason)
 
 
