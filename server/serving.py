@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from server.backend import Backend
 
 
+# After its answers were ended, how long the server waits until their clients have read that.
+_LAST_WORDS_S = 10
+
+
 class StopRequested(KeyboardInterrupt):
     """The process was told to end, by Ctrl-C or by SIGTERM."""
 
@@ -29,16 +33,36 @@ class StopRequested(KeyboardInterrupt):
         self.exit_code = 128 + signal_number
 
 
-class _AnnouncedServer(uvicorn.Server):
-    """Calls `announce` when it listens."""
+class _Server(uvicorn.Server):
+    """Announces when it listens, and after being told to stop ends the answers that take too long.
 
-    def __init__(self, config: uvicorn.Config, *, announce: Callable[[], None]) -> None:
+    `end_answers` makes every answer in the making end by itself, with an error that tells its client why.
+    """
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        *,
+        announce: Callable[[], None],
+        grace_s: float,
+        end_answers: Callable[[], None],
+    ) -> None:
         super().__init__(config)
         self._announce = announce
+        self._grace_s = grace_s
+        self._end_answers = end_answers
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._announce()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        loop = asyncio.get_running_loop()
+        ending = loop.call_later(self._grace_s, lambda: loop.run_in_executor(None, self._end_answers))
+        try:
+            await super().shutdown(sockets)
+        finally:
+            ending.cancel()
 
 
 class PortError(Exception):
@@ -104,7 +128,7 @@ async def _run(
         log_config=None,
         log_level=settings.log_level,
         access_log=settings.access_log,
-        timeout_graceful_shutdown=settings.shutdown_grace_s,
+        timeout_graceful_shutdown=settings.shutdown_grace_s + _LAST_WORDS_S,
         server_header=False,
     )
     async with app.router.lifespan_context(app):
@@ -114,7 +138,12 @@ async def _run(
             seconds = time.monotonic() - began
             console.ready(url_of(listener), backend.model_name, backend.summary, seconds)
 
-        server = _AnnouncedServer(config, announce=announce)
+        server = _Server(
+            config,
+            announce=announce,
+            grace_s=settings.shutdown_grace_s,
+            end_answers=backend.engine.stop,
+        )
         try:
             await server.serve(sockets=[listener])
         except StopRequested:
