@@ -12,12 +12,12 @@ MaskStore::MaskStore(MacroAutomaton& automaton, std::shared_ptr<const Vocabulary
   path_.resize(vocabulary_->longest_token() + 1);
 }
 
-const WalkResult& MaskStore::compute_plain(int32_t macro, int32_t exit_set) {
+const WalkResult* MaskStore::compute_plain(int32_t macro, int32_t exit_set) {
   const std::lock_guard lock(mutex_);
   const uint64_t key = (static_cast<uint64_t>(macro) + 1) << 32 | static_cast<uint32_t>(exit_set);
-  if (const uint64_t found = plain_results_.find(key)) return *reinterpret_cast<const WalkResult*>(found);
-  const WalkResult& result = result_of_state(walker_.state_of({macro, kBaseParents}), exit_set);
-  plain_results_.insert(key, reinterpret_cast<uint64_t>(&result));
+  if (const uint64_t found = plain_results_.find(key)) return reinterpret_cast<const WalkResult*>(found);
+  const WalkResult* result = result_of_state(walker_.state_of({macro, kBaseParents}), exit_set, true);
+  plain_results_.insert(key, reinterpret_cast<uint64_t>(result));
   update_memory();
   return result;
 }
@@ -28,14 +28,14 @@ int64_t MaskStore::within_reach(int64_t iterations) const {
 }
 
 // Frames on top of counted repetitions are walked together with the counters, down to the first ordinary parents.
-std::vector<std::pair<const WalkResult*, int32_t>> MaskStore::counted_results(StackArena& arena, Item item,
-                                                                              int32_t exit_set) {
+std::vector<MaskStore::CountedResult> MaskStore::counted_results(StackArena& arena, Item item, int32_t exit_set,
+                                                                 bool may_walk) {
   struct Path {
     std::vector<int32_t> counters;  // from the item downwards
     int32_t parents;
   };
   const std::lock_guard lock(mutex_);
-  std::vector<std::pair<const WalkResult*, int32_t>> found;
+  std::vector<CountedResult> found;
   std::vector<Path> pending{{{}, item.parents}};
   while (!pending.empty()) {
     const Path path = std::move(pending.back());
@@ -57,17 +57,18 @@ std::vector<std::pair<const WalkResult*, int32_t>> MaskStore::counted_results(St
       relative = walker_.arena().single_parent(walker_.arena().intern_node(
           {kNone, node.counter, relative, within_reach(node.needed), within_reach(node.left)}));
     }
-    found.emplace_back(&result_of_state(walker_.state_of({item.macro, relative}), exit_set),
-                       arena.intern_parents(ordinary));
+    found.push_back({result_of_state(walker_.state_of({item.macro, relative}), exit_set, may_walk),
+                     arena.intern_parents(ordinary)});
   }
   update_memory();
   return found;
 }
 
-const WalkResult& MaskStore::result_of_state(int32_t state, int32_t exit_set) {
+const WalkResult* MaskStore::result_of_state(int32_t state, int32_t exit_set, bool may_walk) {
   const uint64_t key = static_cast<uint64_t>(state) << 32 | static_cast<uint32_t>(exit_set);
   const auto found = results_.find(key);
-  return found != results_.end() ? *found->second : walk(state, exit_set);
+  if (found != results_.end()) return found->second.get();
+  return may_walk ? walk(state, exit_set) : nullptr;
 }
 
 // Whether tokens through `node` have a next byte that may follow `reports`.
@@ -87,7 +88,7 @@ bool MaskStore::may_continue(uint32_t node, int32_t reports) {
   return false;
 }
 
-const WalkResult& MaskStore::walk(int32_t start, int32_t exit_set) {
+const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set) {
   const auto trie = vocabulary_->trie();
   std::vector<std::pair<uint32_t, uint32_t>> accepted;
   std::vector<std::pair<int32_t, int32_t>> exits;  // (reports, trie node)
@@ -145,11 +146,10 @@ const WalkResult& MaskStore::walk(int32_t start, int32_t exit_set) {
     result->exits.push_back({reports, exit_sets_.intern(nodes)});
   }
   const uint64_t key = static_cast<uint64_t>(start) << 32 | static_cast<uint32_t>(exit_set);
-  return *results_.emplace(key, std::move(result)).first->second;
+  return results_.emplace(key, std::move(result)).first->second.get();
 }
 
 const Row* MaskStore::merged(std::vector<const Row*>& rows, bool with_stop_tokens) {
-  std::erase_if(rows, [](const Row* row) { return row->empty(); });
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   if (rows.size() == 1 && !with_stop_tokens) return rows[0];

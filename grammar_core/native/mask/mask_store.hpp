@@ -36,14 +36,21 @@ class MaskStore {
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
 
-  // Calls `visit(result, parents)` for each way to see `item` (of `arena`) relative to a set of its parents.
+  // Calls `visit(result, parents)` for each way to see `item` (of `arena`) relative to a set of its parents. False,
+  // without a call for every way, if that takes a walk and `may_walk` is not given.
   template <typename Visit>
-  void for_each_result(StackArena& arena, Item item, int32_t exit_set, Visit visit) {
+  bool for_each_result(StackArena& arena, Item item, int32_t exit_set, bool may_walk, Visit visit) {
     if (!arena.has_counters(item.parents)) {
-      visit(plain_result(item.macro, exit_set), item.parents);
-      return;
+      const WalkResult* result = plain_result(item.macro, exit_set, may_walk);
+      if (result == nullptr) return false;
+      visit(*result, item.parents);
+      return true;
     }
-    for (const auto& [result, parents] : counted_results(arena, item, exit_set)) visit(*result, parents);
+    for (const CountedResult& counted : counted_results(arena, item, exit_set, may_walk)) {
+      if (counted.result == nullptr) return false;
+      visit(*counted.result, counted.parents);
+    }
+    return true;
   }
 
   // The union of rows, as a row that lives as long as the store.
@@ -52,15 +59,21 @@ class MaskStore {
   size_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
 
  private:
-  const WalkResult& plain_result(int32_t macro, int32_t exit_set) {
+  struct CountedResult {
+    const WalkResult* result;  // null if it takes a walk that was not allowed
+    int32_t parents;
+  };
+
+  const WalkResult* plain_result(int32_t macro, int32_t exit_set, bool may_walk) {
     const uint64_t key = (static_cast<uint64_t>(macro) + 1) << 32 | static_cast<uint32_t>(exit_set);
     const uint64_t found = plain_results_.find(key);
-    return found != 0 ? *reinterpret_cast<const WalkResult*>(found) : compute_plain(macro, exit_set);
+    if (found != 0) return reinterpret_cast<const WalkResult*>(found);
+    return may_walk ? compute_plain(macro, exit_set) : nullptr;
   }
-  const WalkResult& compute_plain(int32_t macro, int32_t exit_set);
-  std::vector<std::pair<const WalkResult*, int32_t>> counted_results(StackArena& arena, Item item, int32_t exit_set);
-  const WalkResult& result_of_state(int32_t state, int32_t exit_set);
-  const WalkResult& walk(int32_t start, int32_t exit_set);
+  const WalkResult* compute_plain(int32_t macro, int32_t exit_set);
+  std::vector<CountedResult> counted_results(StackArena& arena, Item item, int32_t exit_set, bool may_walk);
+  const WalkResult* result_of_state(int32_t state, int32_t exit_set, bool may_walk);
+  const WalkResult* walk(int32_t start, int32_t exit_set);
   bool may_continue(uint32_t node, int32_t reports);
   int64_t within_reach(int64_t iterations) const;
   void update_memory();

@@ -12,7 +12,7 @@ constexpr size_t kArenaLimit = size_t{1} << 30;
 }  // namespace
 
 Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar)
-    : grammar_(std::move(grammar)), generation_(grammar_->generation()), stacks_(std::make_shared<Stacks>()) {
+    : grammar_(std::move(grammar)), generation_(grammar_->generation()), stacks_(std::make_shared<Stacks>(grammar_->automaton())) {
   masks_ = grammar_->masks();
   reset();
 }
@@ -31,13 +31,13 @@ void Matcher::reset() {
   items_.clear();
   steps_.clear();
   if (stacks_.use_count() > 1)
-    stacks_ = std::make_shared<Stacks>();
+    stacks_ = std::make_shared<Stacks>(grammar_->automaton());
   else
     stacks_->arena.clear();
-  MacroAutomaton& automaton = grammar_->automaton();
+  const MacroAutomaton& automaton = grammar_->automaton();
   Configuration start;
   if (automaton.root_start() != kNone)  // else the language is only the empty text
-    Stepper(automaton, stacks_->arena).start({automaton.root_start(), kBaseParents}, start);
+    stacks_->stepper.start({automaton.root_start(), kBaseParents}, start);
   push(start.items, automaton.nfa().root_nullable(), false);
 }
 
@@ -66,19 +66,17 @@ bool Matcher::run(std::string_view text) {
   if (stacks_->arena.memory_bytes() > kArenaLimit)
     throw LimitExceeded("parse_stack_memory", kArenaLimit,
                         "The text's parse needs more than " + std::to_string(kArenaLimit >> 20) + " MiB");
-  MacroAutomaton& automaton = grammar_->automaton();
-  Stepper stepper(automaton, stacks_->arena);
-  Configuration buffers[2];
+  const Nfa& nfa = grammar_->automaton().nfa();
   std::span<const Item> current = items();
   int side = 0;
   for (const char c : text) {
-    Configuration& next = buffers[side];
-    stepper.step(current, automaton.nfa().class_of(static_cast<uint8_t>(c)), next);
+    Configuration& next = stacks_->buffers[side];
+    stacks_->stepper.step(current, nfa.class_of(static_cast<uint8_t>(c)), next);
     if (!next.alive()) return false;
     current = next.items;
     side ^= 1;
   }
-  push(current, buffers[side ^ 1].base_reports != 0, false);
+  push(current, stacks_->buffers[side ^ 1].base_reports != 0, false);
   return true;
 }
 
@@ -93,48 +91,57 @@ void Matcher::refresh_masks() {
   masks_ = grammar_->masks();
 }
 
-const Row* Matcher::known_mask() {
+const Row* Matcher::quick_mask() {
+  refresh_masks();
   const Step& step = steps_.back();
-  return step.mask != nullptr && step.generation == generation_ && generation_ == grammar_->generation() ? step.mask
-                                                                                                          : nullptr;
+  if (step.mask != nullptr && step.generation == generation_) return step.mask;
+  const Row* mask = assemble_mask(false);
+  return mask != nullptr ? remember(mask) : nullptr;
 }
 
 const Row& Matcher::next_mask() {
-  if (const Row* known = known_mask()) return *known;
-  refresh_masks();
-  const Row* mask = compute_mask();
-  steps_.back().mask = mask;
-  steps_.back().generation = generation_;
+  if (const Row* known = quick_mask()) return *known;
+  const Row* mask = remember(assemble_mask(true));
   if (masks_->memory_bytes() > grammar_->mask_bytes_limit()) grammar_->trim_masks();
   return *mask;
 }
 
-const Row* Matcher::compute_mask() {
+const Row* Matcher::remember(const Row* mask) {
+  steps_.back().mask = mask;
+  steps_.back().generation = generation_;
+  return mask;
+}
+
+// The union of what every live item, and every parent that gets the rest of a token, allows.
+const Row* Matcher::assemble_mask(bool may_walk) {
   const std::lock_guard lock(stacks_->mutex);
   StackArena& arena = stacks_->arena;
-  Stepper stepper(grammar_->automaton(), arena);
-  std::vector<const Row*> rows;
-  std::vector<PendingItem> seen;
-  for (const Item& item : items()) seen.push_back({kWholeTrie, item});
+  std::vector<PendingItem>& pending = stacks_->pending;
+  std::vector<const Row*>& rows = stacks_->rows;
+  Configuration& resumed = stacks_->buffers[0];
+  pending.clear();
+  rows.clear();
   const auto add = [&](int32_t exit_set, const Item& item) {
-    for (const PendingItem& p : seen)
+    for (const PendingItem& p : pending)
       if (p.exit_set == exit_set && p.item == item) return;
-    seen.push_back({exit_set, item});
+    pending.push_back({exit_set, item});
   };
-  Configuration resumed;
-  for (size_t i = 0; i < seen.size(); ++i) {
-    const PendingItem pending = seen[i];
-    masks_->for_each_result(arena, pending.item, pending.exit_set, [&](const WalkResult& result, int32_t parents) {
-      rows.push_back(result.row);
-      for (const Exit& exit : result.exits) {
-        const std::vector<int32_t> nodes(arena.parents(parents).begin(), arena.parents(parents).end());
-        for (const int32_t node : nodes) {
-          if (node == kBaseNode) continue;
-          stepper.resume(node, exit.reports, resumed);
-          for (const Item& item : resumed.items) add(exit.exit_set, item);
-        }
-      }
-    });
+  for (const Item& item : items()) pending.push_back({kWholeTrie, item});
+  for (size_t i = 0; i < pending.size(); ++i) {
+    const PendingItem next = pending[i];
+    const bool found = masks_->for_each_result(
+        arena, next.item, next.exit_set, may_walk, [&](const WalkResult& result, int32_t parents) {
+          if (!result.row->empty()) rows.push_back(result.row);
+          if (result.exits.empty()) return;
+          stacks_->nodes.assign(arena.parents(parents).begin(), arena.parents(parents).end());
+          for (const Exit& exit : result.exits)
+            for (const int32_t node : stacks_->nodes) {
+              if (node == kBaseNode) continue;
+              stacks_->stepper.resume(node, exit.reports, resumed);
+              for (const Item& item : resumed.items) add(exit.exit_set, item);
+            }
+        });
+    if (!found) return nullptr;
   }
   return masks_->merged(rows, is_completed());
 }

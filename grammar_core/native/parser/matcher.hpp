@@ -25,8 +25,8 @@ class Matcher {
 
   // The mask of the next token; lives until the next call on this matcher.
   const Row& next_mask();
-  // The same if it is at hand without computing, else null.
-  const Row* known_mask();
+  // The same if no walk over the vocabulary is needed for it, else null. Never slow.
+  const Row* quick_mask();
 
   bool is_completed() const { return !is_terminated() && steps_.back().completed; }
   bool is_terminated() const { return steps_.back().terminated; }
@@ -45,21 +45,29 @@ class Matcher {
     const Row* mask;  // of this state, once known, from the store of `generation`
     uint32_t generation;
   };
-  // Shared by the forks of a matcher.
-  struct Stacks {
-    std::mutex mutex;
-    StackArena arena;
-  };
   struct PendingItem {
     int32_t exit_set;
     Item item;
+  };
+  // Shared by the forks of a matcher, with the buffers that one call at a time uses.
+  struct Stacks {
+    explicit Stacks(MacroAutomaton& automaton) : stepper(automaton, arena) {}
+
+    std::mutex mutex;
+    StackArena arena;
+    Stepper stepper;
+    Configuration buffers[2];
+    std::vector<PendingItem> pending;
+    std::vector<const Row*> rows;
+    std::vector<int32_t> nodes;
   };
 
   std::span<const Item> items() const;
   void push(std::span<const Item> items, bool completed, bool terminated);
   bool run(std::string_view text);
   void refresh_masks();
-  const Row* compute_mask();
+  const Row* remember(const Row* mask);
+  const Row* assemble_mask(bool may_walk);
 
   std::shared_ptr<CompiledGrammar> grammar_;
   std::shared_ptr<MaskStore> masks_;
