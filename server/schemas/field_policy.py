@@ -8,6 +8,7 @@ ignored is worse than an error.
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -27,7 +28,7 @@ HARMLESS_VALUES: Mapping[str, tuple[Any, ...]] = {
     "top_logprobs": (0,),
     "tools": ([],),
     "tool_choice": ("none",),
-    "parallel_tool_calls": (True,),
+    "parallel_tool_calls": (True, False),
     "functions": ([],),
     "function_call": ("none",),
     "modalities": (["text"],),
@@ -106,7 +107,7 @@ def _is_harmless(value: Any, allowed: tuple[Any, ...]) -> bool:
 
 
 def _unsupported_field(name: str) -> ApiError:
-    allowed = [repr(value) for value in HARMLESS_VALUES[name]]
+    allowed = [json.dumps(value) for value in HARMLESS_VALUES[name]]
     exception = f" (other than as {' or '.join(allowed)})" if allowed else ""
     message = f"The field '{name}' is not supported by this server{exception}, and it is not ignored."
     return invalid_request(message, param=name, code="unsupported_parameter")

@@ -143,3 +143,8 @@ def test_echoed_answer_is_a_message() -> None:
     echoed = {"role": "assistant", "content": "a", "refusal": None, "audio": None, "tool_calls": None}
     [message] = parse(messages=[{**echoed, "annotations": []}]).messages
     assert message == AssistantMessage(role="assistant", content="a")
+
+
+def test_refusal_says_which_value_would_pass() -> None:
+    assert "(other than as false)" in refusal(logprobs=True).message
+    assert '(other than as {"type": "text"})' in refusal(response_format={"type": "json_object"}).message
