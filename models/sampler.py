@@ -1,0 +1,229 @@
+"""Choosing the next token: mask, then temperature, top_k, top_p, min_p, then one draw.
+
+The draw of a row depends on its seed, its position and its own logits only, never on the other rows of
+the batch: one uniform number, a hash of (seed, position), inverts the cumulative distribution in
+vocabulary order. A rounding difference of the logits of relative size e changes the chosen token with a
+probability of about e, so equal seeds give equal answers in batches of any size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+_MASK64 = (1 << 64) - 1
+_LARGEST_LOGIT = 1e30  # infinite logits are cut to this, so that differences of logits stay numbers
+_NUCLEUS_GUESS = 256  # a nucleus seldom has more tokens; sorting only so many is much faster
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingParams:
+    """How one request samples.
+
+    `temperature` 0 takes the most likely token; `top_k` 0 or -1, `top_p` 1 and `min_p` 0 switch the filter
+    off. Equal seeds give equal answers; without a seed the caller picks one. Raises ValueError.
+    """
+
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.temperature) and self.temperature >= 0):
+            raise ValueError(f"temperature must be a finite number of at least 0, not {self.temperature}")
+        if self.top_k < -1:
+            raise ValueError(f"top_k must be at least 1 (0 and -1 switch it off), not {self.top_k}")
+        if not 0 < self.top_p <= 1:
+            raise ValueError(f"top_p must be above 0 and at most 1, not {self.top_p}")
+        if not 0 <= self.min_p <= 1:
+            raise ValueError(f"min_p must be between 0 and 1, not {self.min_p}")
+
+
+@dataclass(frozen=True, slots=True)
+class RowSampling:
+    """What one row of a step is sampled with.
+
+    `position` counts the tokens the request has generated so far. `temperature`, when given, replaces that
+    of `params` for this step. `params.seed` None counts as 0.
+    """
+
+    params: SamplingParams
+    position: int
+    temperature: float | None = None
+
+    @property
+    def effective_temperature(self) -> float:
+        return self.params.temperature if self.temperature is None else self.temperature
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSampling:
+    """The parameters of a batch on the device; a filter that no row uses is None."""
+
+    inverse_temperature: torch.Tensor  # [batch, 1] float32; 0 marks a greedy row
+    uniform: torch.Tensor | None  # [batch, 1] float64 in [0, 1); None when all rows are greedy
+    top_k: torch.Tensor | None  # [batch, 1] int64
+    top_p: torch.Tensor | None  # [batch, 1] float64
+    min_p: torch.Tensor | None  # [batch, 1] float32
+    widest_top_k: int
+
+
+@dataclass(frozen=True, slots=True)
+class SampleResult:
+    """`token_ids` has one entry a row; the entry of a row in `errors` means nothing."""
+
+    token_ids: list[int]
+    errors: dict[int, str]
+
+
+def uniform_number(seed: int, position: int) -> float:
+    """A number in [0, 1) that depends on nothing but its arguments (two rounds of splitmix64)."""
+    mixed = _splitmix64((_splitmix64(seed & _MASK64) + position) & _MASK64)
+    return (mixed >> 11) * 2.0**-53
+
+
+def _splitmix64(value: int) -> int:
+    value = (value + 0x9E3779B97F4A7C15) & _MASK64
+    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & _MASK64
+    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & _MASK64
+    return value ^ (value >> 31)
+
+
+class Sampler:
+    """Samples a batch: `prepare` on the host, while the forward runs, then `sample` on the device."""
+
+    def __init__(self, vocab_size: int, device: torch.device | str = "cpu") -> None:
+        self.vocab_size = vocab_size
+        self.device = torch.device(device)
+        self._shifts = torch.arange(32, dtype=torch.int32, device=self.device)
+
+    def prepare(self, rows: Sequence[RowSampling]) -> PreparedSampling:
+        """Turn the rows' parameters into tensors on the device."""
+        inverse = [_inverse(row.effective_temperature) for row in rows]
+        uniform = [uniform_number(row.params.seed or 0, row.position) for row in rows]
+        top_k = [row.params.top_k if row.params.top_k > 0 else self.vocab_size for row in rows]
+        top_p = [row.params.top_p for row in rows]
+        min_p = [row.params.min_p for row in rows]
+        limited = [min(k, self.vocab_size) for k in top_k]
+        is_random = any(inverse)
+        return PreparedSampling(
+            inverse_temperature=self._column(inverse, torch.float32),
+            uniform=self._column(uniform, torch.float64) if is_random else None,
+            top_k=self._column(limited, torch.int64) if min(limited) < self.vocab_size else None,
+            top_p=self._column(top_p, torch.float64) if min(top_p) < 1 else None,
+            min_p=self._column(min_p, torch.float32) if max(min_p) > 0 else None,
+            widest_top_k=max((k for k in limited if k < self.vocab_size), default=0),
+        )
+
+    def sample(
+        self,
+        logits: torch.Tensor,
+        prepared: PreparedSampling,
+        bitmask: npt.NDArray[np.int32] | torch.Tensor | None = None,
+    ) -> SampleResult:
+        """Choose one token a row.
+
+        logits: [batch, vocab_size], any floating type. bitmask: int32 [batch, ceil(vocab_size / 32)], bit set
+        = allowed. A row with a NaN among its allowed logits, or with no allowed token, is an error of that
+        row alone; a token that is not allowed is never chosen.
+        """
+        logits = logits.to(device=self.device, dtype=torch.float32)
+        allowed = None if bitmask is None else self._unpack(bitmask)
+        if allowed is not None:
+            logits = logits.masked_fill(~allowed, -_LARGEST_LOGIT)
+        # The greatest logit is NaN when any is; allowed infinities become the greatest finite numbers.
+        is_nan = logits.amax(dim=-1).isnan()
+        logits = logits.nan_to_num(nan=0.0, posinf=_LARGEST_LOGIT, neginf=-_LARGEST_LOGIT)
+        if allowed is not None:
+            logits.masked_fill_(~allowed, -math.inf)
+        chosen = logits.argmax(dim=-1, keepdim=True)
+        if prepared.uniform is not None:
+            drawn = _draw(_filtered_probabilities(logits, prepared), prepared.uniform)
+            chosen = torch.where(prepared.inverse_temperature == 0, chosen, drawn)
+        is_possible = logits.gather(1, chosen) > -math.inf
+        return _collect(chosen, is_nan, is_possible)
+
+    def _column(self, values: Sequence[float], dtype: torch.dtype) -> torch.Tensor:
+        return torch.tensor(values, dtype=dtype).unsqueeze(1).to(self.device, non_blocking=True)
+
+    def _unpack(self, bitmask: npt.NDArray[np.int32] | torch.Tensor) -> torch.Tensor:
+        """[batch, words] int32 -> [batch, vocab_size] bool on the device."""
+        if self.device.type == "cpu":  # numpy unpacks far faster than tensor operations do
+            octets = np.ascontiguousarray(np.asarray(bitmask)).view(np.uint8)
+            flags = np.unpackbits(octets, axis=1, count=self.vocab_size, bitorder="little")
+            return torch.from_numpy(flags.view(np.bool_))
+        words = torch.as_tensor(bitmask).to(self.device, non_blocking=True)
+        bits = (words.unsqueeze(-1) >> self._shifts) & 1
+        return bits.flatten(1)[:, : self.vocab_size].bool()
+
+
+def _inverse(temperature: float) -> float:
+    """1 / temperature within float32; 0 for greedy sampling."""
+    return min(1 / temperature, 3e38) if temperature > 1e-38 else 0.0
+
+
+def _filtered_probabilities(logits: torch.Tensor, prepared: PreparedSampling) -> torch.Tensor:
+    """[batch, vocab] float32 probabilities, zero for what the filters or the mask exclude."""
+    # Subtracting the maximum first keeps the most likely token at probability 1 for any temperature.
+    greatest = logits.amax(dim=-1, keepdim=True).clamp_min(-_LARGEST_LOGIT)
+    scaled = (logits - greatest) * prepared.inverse_temperature
+    scaled = scaled.masked_fill(logits == -math.inf, -math.inf)  # -inf * 0 of a greedy row
+    if prepared.top_k is not None:
+        best = scaled.topk(prepared.widest_top_k, dim=-1).values
+        threshold = best.gather(1, (prepared.top_k - 1).clamp_max(prepared.widest_top_k - 1))
+        is_off = prepared.top_k > prepared.widest_top_k
+        scaled = scaled.masked_fill((scaled < threshold) & ~is_off, -math.inf)
+    # Unnormalised: the greatest probability is exactly 1, so min_p is a threshold as it stands.
+    weights = scaled.exp()
+    if prepared.top_p is not None:
+        weights = weights.masked_fill(weights < _nucleus_threshold(weights, prepared.top_p), 0)
+    if prepared.min_p is not None:
+        weights = weights.masked_fill(weights < prepared.min_p, 0)
+    return weights
+
+
+def _nucleus_threshold(weights: torch.Tensor, top_p: torch.Tensor) -> torch.Tensor:
+    """[batch, 1] the smallest weight that belongs to the nucleus: the likeliest tokens that reach top_p.
+
+    Tokens of equal weight at the border all belong. top_p 1 gives 0.
+    """
+    goal = weights.sum(dim=-1, keepdim=True, dtype=torch.float64) * top_p
+    is_off = top_p >= 1
+    guess = min(_NUCLEUS_GUESS, weights.shape[-1])
+    ordered = weights.topk(guess, dim=-1).values
+    reached = ordered.cumsum(dim=-1, dtype=torch.float64) >= goal
+    if not bool((reached[:, -1:] | is_off).all()):
+        ordered = weights.sort(dim=-1, descending=True).values
+        reached = ordered.cumsum(dim=-1, dtype=torch.float64) >= goal
+    # Rounding may keep the sum of all from reaching top_p: then all of them are the nucleus.
+    reached[:, -1] = True
+    first = reached.int().argmax(-1, keepdim=True)
+    return ordered.gather(1, first).masked_fill(is_off, 0)
+
+
+def _draw(weights: torch.Tensor, uniform: torch.Tensor) -> torch.Tensor:
+    """[batch, 1] the first token whose cumulative weight exceeds `uniform` times the sum."""
+    cumulative = weights.cumsum(dim=-1, dtype=torch.float64)
+    total = cumulative[:, -1:]
+    # The largest uniform number may round to the sum itself, which no token exceeds.
+    target = torch.minimum(uniform * total, torch.nextafter(total, torch.zeros_like(total)))
+    return torch.searchsorted(cumulative, target, right=True).clamp_max(weights.shape[-1] - 1)
+
+
+def _collect(chosen: torch.Tensor, is_nan: torch.Tensor, is_possible: torch.Tensor) -> SampleResult:
+    columns = torch.stack([chosen.squeeze(1), is_nan.long(), is_possible.squeeze(1).long()])
+    token_ids, nan_flags, possible_flags = columns.tolist()
+    errors: dict[int, str] = {}
+    for row, (nan, possible) in enumerate(zip(nan_flags, possible_flags, strict=True)):
+        if nan:
+            errors[row] = "the model computed logits that are not numbers"
+        elif not possible:
+            errors[row] = "no token is allowed here"
+    return SampleResult(token_ids, errors)

@@ -1,0 +1,54 @@
+"""What the HTTP layer needs from below, as interfaces; `server.app` fills them in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from server.engine import GenerationRequest, TextStream
+from server.sampling import SamplingDefaults
+
+if TYPE_CHECKING:
+    from grammar_core import CompiledGrammar
+
+
+class TextEngine(Protocol):
+    @property
+    def max_context(self) -> int:
+        """Tokens of prompt and answer together that one request may have."""
+
+    @property
+    def is_healthy(self) -> bool: ...
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+    def submit(self, request: GenerationRequest) -> TextStream: ...
+
+
+class Compiler(Protocol):
+    def compile_grammar(self, grammar: str) -> CompiledGrammar: ...
+
+
+class ChatTokenizer(Protocol):
+    """The part of a Hugging Face tokenizer that turns a conversation into token ids."""
+
+    def get_chat_template(self) -> str: ...
+
+    def apply_chat_template(self, conversation: list[dict[str, Any]], **options: Any) -> Any: ...
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]: ...
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A loaded model with all that is needed to answer with it."""
+
+    model_name: str
+    tokenizer: ChatTokenizer
+    compiler: Compiler
+    engine: TextEngine
+    sampling_defaults: SamplingDefaults
+    summary: dict[str, str]
+    """What the start-up lines tell about it, label by label."""

@@ -1,0 +1,59 @@
+"""Reading a request body: bounded, and JSON or a 400."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pydantic_core
+from fastapi import Request
+from starlette.requests import ClientDisconnect
+
+from server.disconnect import ClientDisconnectedError
+from server.errors import ApiError, invalid_request
+
+# A client that is refused in the middle of sending sees a broken connection instead of the answer,
+# so the rest of a body that is too large is still read, up to this multiple of the limit.
+_DRAIN_FACTOR = 8
+
+
+async def read_json_object(request: Request, *, max_bytes: int) -> dict[str, Any]:
+    """The JSON object in the body.
+
+    Raises:
+        ApiError: 413 for a body of more than `max_bytes` bytes; 400 for another content type, for
+            text that is not JSON and for JSON that is not an object.
+    """
+    _require_json_content_type(request)
+    body = await _read_bounded(request, max_bytes)
+    try:
+        value = pydantic_core.from_json(body, allow_inf_nan=False)
+    except ValueError as error:
+        message = f"The request body is not valid JSON: {error}"
+        raise invalid_request(message, param=None, code="invalid_json") from None
+    if not isinstance(value, dict):
+        raise invalid_request("The request body must be a JSON object.", param=None, code="invalid_json")
+    return value
+
+
+def _require_json_content_type(request: Request) -> None:
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json" and not media_type.endswith("+json"):
+        message = f"The Content-Type must be application/json, not {media_type or 'absent'}."
+        raise invalid_request(message, param=None, code="invalid_content_type")
+
+
+async def _read_bounded(request: Request, max_bytes: int) -> bytes:
+    kept, size = [], 0
+    try:
+        async for chunk in request.stream():
+            size += len(chunk)
+            if size <= max_bytes:
+                kept.append(chunk)
+            elif size > max_bytes * _DRAIN_FACTOR:
+                break
+    except ClientDisconnect:
+        raise ClientDisconnectedError from None
+    if size > max_bytes:
+        message = f"The request body is larger than this server's limit of {max_bytes:,} bytes."
+        raise ApiError(413, message, code="request_too_large")
+    return b"".join(kept)

@@ -1,0 +1,134 @@
+"""The command ``syntagma``."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from server import __version__
+from server.console import StartConsole
+from server.settings import ServerSettings, SettingsError, load_settings
+
+_PRECEDENCE = (
+    "Every option is also a setting of the config file (YAML, with _ for -) and an environment variable "
+    "(SYNTAGMA_PORT for --port). A flag beats the environment, which beats the file."
+)
+
+command = typer.Typer(
+    add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
+)
+
+
+def main() -> None:
+    command()
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"syntagma {__version__}")
+        raise typer.Exit
+
+
+@command.callback()
+def _syntagma(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """An OpenAI-compatible server whose answers always obey the grammar you send."""
+
+
+def _option(help_text: str) -> Any:
+    return typer.Option(help=help_text, show_default=False)
+
+
+@command.command(epilog=_PRECEDENCE)
+def serve(
+    config: Annotated[
+        Path | None, typer.Option(help="YAML file with settings.", envvar="SYNTAGMA_CONFIG")
+    ] = None,
+    model: Annotated[
+        str | None, _option("Hugging Face model directory or hub id [default: the embedded small model].")
+    ] = None,
+    served_model_name: Annotated[str | None, _option("Name clients use [default: the model's].")] = None,
+    host: Annotated[str | None, _option("Address to listen on [default: 127.0.0.1].")] = None,
+    port: Annotated[int | None, _option("Port; 0 takes a free one [default: 8000].")] = None,
+    device: Annotated[str | None, _option("auto, cpu, cuda, cuda:1, ... [default: auto].")] = None,
+    dtype: Annotated[str | None, _option("auto, float32, bfloat16 or float16 [default: auto].")] = None,
+    max_batch_size: Annotated[
+        int | None, _option("Requests that generate at the same time [default: 32].")
+    ] = None,
+    max_waiting: Annotated[
+        int | None, _option("Requests that wait for a place; more get 503 [default: 256].")
+    ] = None,
+    kv_cache_bytes: Annotated[
+        int | None, _option("Memory for the attention cache, in bytes [default: 2 GiB].")
+    ] = None,
+    grammar_threads: Annotated[
+        int | None, _option("Grammars that compile at the same time [default: 2].")
+    ] = None,
+    grammar_max_pending: Annotated[
+        int | None, _option("Different grammars that may wait to be compiled [default: 64].")
+    ] = None,
+    grammar_timeout_s: Annotated[
+        float | None, _option("Seconds a request waits for its grammar [default: 10].")
+    ] = None,
+    grammar_max_bytes: Annotated[int | None, _option("Longest grammar, in bytes [default: 1 MiB].")] = None,
+    grammar_cache_bytes: Annotated[
+        int | None, _option("Memory for compiled grammars, in bytes [default: 512 MiB].")
+    ] = None,
+    max_body_bytes: Annotated[
+        int | None, _option("Longest request body, in bytes [default: 10 MiB].")
+    ] = None,
+    shutdown_grace_s: Annotated[
+        int | None, _option("Seconds running answers may go on after Ctrl-C [default: 5].")
+    ] = None,
+    log_level: Annotated[str | None, _option("debug, info, warning or error [default: info].")] = None,
+    access_log: Annotated[
+        bool | None, typer.Option("--access-log/--no-access-log", help="Log every request [default: on].")
+    ] = None,
+) -> None:
+    """Start the server; without options, on the embedded small model."""
+    flags = {name: value for name, value in locals().items() if value is not None and name != "config"}
+    console = StartConsole()
+    try:
+        settings = load_settings(config, flags)
+    except SettingsError as error:
+        console.failed(str(error))
+        raise typer.Exit(2) from None
+    raise typer.Exit(_serve(settings, console))
+
+
+def _serve(settings: ServerSettings, console: StartConsole) -> int:
+    """The exit code. The port is taken first, because loading a model takes long."""
+    from server.serving import PortError, StopRequested, bind, raise_on_stop_signals
+
+    raise_on_stop_signals()
+    try:
+        with bind(settings.host, settings.port) as listener:
+            console.starting(settings.model)
+            return _load_and_serve(settings, listener, console)
+    except PortError as error:
+        console.failed(f"{error} (choose another with --host and --port)")
+        return 1
+    except StopRequested as stop:
+        console.stopped()
+        return stop.exit_code
+
+
+def _load_and_serve(settings: ServerSettings, listener: socket.socket, console: StartConsole) -> int:
+    """Imports what takes seconds to import, so that ``--help`` and errors in the settings are quick."""
+    from models.embedded import EmbeddedModelError
+    from models.loading import ModelLoadError
+    from server.app import create_app
+    from server.serving import serve
+
+    try:
+        serve(create_app(settings), settings, listener, console)
+    except (EmbeddedModelError, ModelLoadError) as error:
+        console.failed(str(error))
+        return 1
+    return 0

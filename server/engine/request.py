@@ -1,0 +1,77 @@
+"""What goes into the engine and what comes out of it."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from models.sampler import SamplingParams
+
+if TYPE_CHECKING:
+    from grammar_core import CompiledGrammar
+
+FinishReason = Literal["stop", "length", "abort", "error"]
+
+
+class EngineOverloadedError(RuntimeError):
+    """The waiting queue is full; the caller should answer 503 and the client try again later."""
+
+
+class EngineStoppedError(RuntimeError):
+    """The engine is not running (not started yet, or stopped)."""
+
+
+class ContextLengthError(ValueError):
+    """The prompt leaves no room for a single generated token."""
+
+    def __init__(self, prompt_tokens: int, max_context: int) -> None:
+        super().__init__(
+            f"the prompt has {prompt_tokens} tokens, but the model's context holds {max_context} tokens "
+            f"(prompt and answer together)"
+        )
+        self.prompt_tokens = prompt_tokens
+        self.max_context = max_context
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationRequest:
+    """One answer to generate.
+
+    `max_tokens` is cut down to what the context leaves. `stop` strings end the answer and are not part of
+    it; `stop_token_ids` do the same for single tokens, in addition to the tokenizer's own stop tokens.
+    With a `grammar`, every sampled token obeys it.
+    """
+
+    prompt_token_ids: list[int]
+    sampling: SamplingParams
+    max_tokens: int
+    stop: tuple[str, ...] = ()
+    grammar: CompiledGrammar | None = None
+    request_id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    stop_token_ids: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.prompt_token_ids:
+            raise ValueError("the prompt is empty")
+        if self.max_tokens < 1:
+            raise ValueError(f"max_tokens must be at least 1, not {self.max_tokens}")
+        if "" in self.stop:
+            raise ValueError("a stop string must not be empty")
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of an answer. The last one of a stream, and only that, has a `finish_reason`.
+
+    `text` is whole characters and may be empty; `token_ids` are the tokens sampled since the last delta
+    (text may lag behind them), including a final stop token, so their number is the usage to report.
+    `stop_reason` is the stop string or the requested stop token id that ended the answer, and None when
+    one of the tokenizer's own stop tokens did. `error` is set exactly when the reason is "error".
+    """
+
+    text: str
+    token_ids: tuple[int, ...] = ()
+    finish_reason: FinishReason | None = None
+    stop_reason: str | int | None = None
+    error: str | None = None

@@ -1,0 +1,88 @@
+"""From a validated request to a running generation."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from dataclasses import dataclass
+
+from server.backend import Backend
+from server.engine import (
+    ContextLengthError,
+    EngineOverloadedError,
+    EngineStoppedError,
+    GenerationRequest,
+    TextStream,
+)
+from server.errors import ApiError, invalid_request, overloaded
+from server.grammar_service import GrammarService
+from server.prompt import PromptRenderer
+from server.sampling import sampling_params
+from server.schemas.chat_request import ChatCompletionRequest
+
+
+@dataclass(frozen=True)
+class Generation:
+    """An answer in the making and what its responses say about it. `created` is in Unix seconds."""
+
+    id: str
+    created: int
+    model: str
+    prompt_tokens: int
+    stream: TextStream
+
+
+class ChatService:
+    """Starts the generations of chat requests. Everything that can be refused is refused here, before
+    a response begins."""
+
+    def __init__(self, backend: Backend, grammars: GrammarService, prompts: PromptRenderer) -> None:
+        self._backend = backend
+        self._grammars = grammars
+        self._prompts = prompts
+
+    async def start(self, request: ChatCompletionRequest) -> Generation:
+        """Submit the request to the engine.
+
+        Raises:
+            ApiError: The request cannot be answered: unknown model (404), bad grammar, template error or
+                prompt without room for an answer (400), overload (503).
+        """
+        self._check_model(request.model)
+        grammar = None
+        if request.guided_grammar is not None:
+            grammar = await self._grammars.compile(request.guided_grammar)
+        prompt = await self._prompts.render(request.messages, request.chat_template_kwargs)
+        if not prompt:
+            raise invalid_request("The messages render to an empty prompt.", param="messages")
+        identifier = f"chatcmpl-{uuid.uuid4().hex}"
+        stream = self._submit(
+            GenerationRequest(
+                prompt_token_ids=prompt,
+                sampling=sampling_params(request, self._backend.sampling_defaults),
+                max_tokens=request.token_limit or self._backend.engine.max_context,
+                stop=tuple(request.stop or ()),
+                grammar=grammar,
+                request_id=identifier,
+            )
+        )
+        return Generation(identifier, int(time.time()), self._backend.model_name, len(prompt), stream)
+
+    def _check_model(self, name: str | None) -> None:
+        if name is not None and name != self._backend.model_name:
+            raise unknown_model(name, self._backend.model_name)
+
+    def _submit(self, request: GenerationRequest) -> TextStream:
+        try:
+            return self._backend.engine.submit(request)
+        except ContextLengthError as error:
+            raise invalid_request(f"{error}.", param="messages", code="context_length_exceeded") from None
+        except EngineOverloadedError:
+            raise overloaded("The server has too many requests waiting; try again in a moment.") from None
+        except EngineStoppedError:
+            raise overloaded("The server is shutting down or has not started yet.") from None
+
+
+def unknown_model(name: str, served: str) -> ApiError:
+    message = f"The model '{name}' does not exist; this server serves '{served}'."
+    return ApiError(404, message, param="model", code="model_not_found")

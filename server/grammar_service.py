@@ -1,0 +1,116 @@
+"""Compiles the grammars of requests: off the event loop, once for equal ones, in bounded time and space.
+
+The compiler keeps finished grammars in its own byte-bounded cache. This service keeps the work in
+flight: equal grammars share one compile, the number of threads and of waiting compiles is bounded,
+and nobody waits longer than the limit. A compile that outlives all its waiters is dropped if it has
+not begun; if it has, it ends in its thread and its result is cached.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grammar_core.errors import GrammarError
+from server.backend import Compiler
+from server.errors import ApiError, invalid_request, overloaded
+
+if TYPE_CHECKING:
+    from grammar_core import CompiledGrammar
+
+_PARAM = "guided_grammar"
+
+
+@dataclass
+class _Compile:
+    future: Future[CompiledGrammar]
+    waiters: int = 0
+
+
+class GrammarService:
+    """All methods are called on one event loop.
+
+    Args:
+        max_threads: Compiles that run at the same time.
+        max_pending: Compiles of different grammars that run or wait; more are refused as overload.
+        timeout_s: The longest one request waits, in seconds.
+        max_bytes: The longest grammar, in UTF-8 bytes.
+    """
+
+    def __init__(
+        self, compiler: Compiler, *, max_threads: int, max_pending: int, timeout_s: float, max_bytes: int
+    ) -> None:
+        self._compiler = compiler
+        self._pool = ThreadPoolExecutor(max_threads, thread_name_prefix="grammar")
+        self._max_pending = max_pending
+        self._timeout_s = timeout_s
+        self._max_bytes = max_bytes
+        self._in_flight: dict[str, _Compile] = {}
+
+    async def compile(self, grammar: str) -> CompiledGrammar:
+        """The compiled grammar.
+
+        Raises:
+            ApiError: 400 for an invalid grammar, with line and column in the message, for one that is too
+                large and for one that takes too long; 503 when too many compiles are waiting.
+        """
+        self._check_size(grammar)
+        compile_ = self._join(grammar)
+        try:
+            # Shielded, because cancelling one waiter must not cancel the compile the others wait for.
+            async with asyncio.timeout(self._timeout_s):
+                return await asyncio.shield(asyncio.wrap_future(compile_.future))
+        except TimeoutError:
+            raise self._timed_out(compile_) from None
+        except GrammarError as error:
+            raise invalid_request(str(error), param=_PARAM, code="invalid_grammar") from None
+        finally:
+            self._leave(grammar, compile_)
+
+    def close(self) -> None:
+        """Drop what waits; what runs ends in its thread."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _check_size(self, grammar: str) -> None:
+        size = len(grammar.encode())
+        if size > self._max_bytes:
+            message = f"The grammar has {size:,} bytes; this server's limit is {self._max_bytes:,} bytes."
+            raise invalid_request(message, param=_PARAM, code="grammar_too_large")
+
+    def _join(self, grammar: str) -> _Compile:
+        compile_ = self._in_flight.get(grammar)
+        if compile_ is None:
+            compile_ = self._begin(grammar)
+        compile_.waiters += 1
+        return compile_
+
+    def _begin(self, grammar: str) -> _Compile:
+        if len(self._in_flight) >= self._max_pending:
+            raise overloaded("Too many grammars are being compiled; try again in a moment.")
+        compile_ = _Compile(self._pool.submit(self._compiler.compile_grammar, grammar))
+        self._in_flight[grammar] = compile_
+        loop = asyncio.get_running_loop()
+        compile_.future.add_done_callback(lambda _: self._forget_soon(loop, grammar, compile_))
+        return compile_
+
+    def _forget_soon(self, loop: asyncio.AbstractEventLoop, grammar: str, compile_: _Compile) -> None:
+        """Runs in the worker's thread, so the dictionary is changed through the loop."""
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(self._forget, grammar, compile_)
+
+    def _forget(self, grammar: str, compile_: _Compile) -> None:
+        if self._in_flight.get(grammar) is compile_:
+            del self._in_flight[grammar]
+
+    def _leave(self, grammar: str, compile_: _Compile) -> None:
+        compile_.waiters -= 1
+        if compile_.waiters == 0 and compile_.future.cancel():
+            self._forget(grammar, compile_)
+
+    def _timed_out(self, compile_: _Compile) -> ApiError:
+        if not compile_.future.running():
+            return overloaded("The grammar could not be compiled in time: too many are waiting.")
+        message = f"The grammar was not compiled within this server's limit of {self._timeout_s:g} s."
+        return invalid_request(message, param=_PARAM, code="grammar_timeout")

@@ -1,0 +1,128 @@
+"""Compiling off the loop: once for equal grammars, bounded in number and time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from server.errors import ApiError
+from server.grammar_service import GrammarService
+from tests.server.fakes import FakeCompiler
+
+A, B, C = ('root ::= "a"', 'root ::= "b"', 'root ::= "c"')
+
+
+@pytest.fixture
+def compiler() -> FakeCompiler:
+    return FakeCompiler()
+
+
+@pytest.fixture
+def service(compiler: FakeCompiler) -> Iterator[GrammarService]:
+    service = GrammarService(compiler, max_threads=1, max_pending=2, timeout_s=0.2, max_bytes=100)
+    yield service
+    compiler.gate.set()
+    service.close()
+
+
+async def error_of(service: GrammarService, grammar: str) -> ApiError:
+    with pytest.raises(ApiError) as caught:
+        await service.compile(grammar)
+    return caught.value
+
+
+async def started(service: GrammarService, *grammars: str) -> list[asyncio.Task[object]]:
+    """The tasks that compile the grammars, all of them waiting."""
+    tasks: list[asyncio.Task[object]] = [asyncio.create_task(service.compile(text)) for text in grammars]
+    await asyncio.sleep(0.02)
+    return tasks
+
+
+async def test_equal_grammars_share_one_compile(service: GrammarService, compiler: FakeCompiler) -> None:
+    compiler.gate.clear()
+    tasks = await started(service, A, A, A)
+    compiler.gate.set()
+    first, *others = await asyncio.gather(*tasks)
+    assert all(other is first for other in others)
+    assert compiler.compiled == [A]
+
+
+async def test_error_reaches_every_waiter_and_is_not_kept(
+    service: GrammarService, compiler: FakeCompiler
+) -> None:
+    compiler.gate.clear()
+    tasks = await started(service, "root ::= x", "root ::= x")
+    compiler.gate.set()
+    errors = await asyncio.gather(*tasks, return_exceptions=True)
+    assert all(isinstance(error, ApiError) and error.code == "invalid_grammar" for error in errors)
+    await error_of(service, "root ::= x")
+    assert compiler.compiled == ["root ::= x"] * 2
+
+
+async def test_waiter_that_leaves_does_not_stop_the_others(
+    service: GrammarService, compiler: FakeCompiler
+) -> None:
+    compiler.gate.clear()
+    leaver, stayer = await started(service, A, A)
+    leaver.cancel()
+    await asyncio.gather(leaver, return_exceptions=True)
+    compiler.gate.set()
+    assert await stayer is not None
+    assert compiler.compiled == [A]
+
+
+async def test_compile_nobody_waits_for_is_not_begun(service: GrammarService, compiler: FakeCompiler) -> None:
+    compiler.gate.clear()
+    running, queued = await started(service, A, B)
+    queued.cancel()
+    await asyncio.gather(queued, return_exceptions=True)
+    compiler.gate.set()
+    await running
+    await service.compile(C)
+    assert compiler.compiled == [A, C]
+
+
+async def test_leaver_and_newcomer_of_the_same_queued_grammar(
+    service: GrammarService, compiler: FakeCompiler
+) -> None:
+    compiler.gate.clear()
+    running, queued = await started(service, A, B)
+    queued.cancel()
+    newcomer = asyncio.create_task(service.compile(B))
+    await asyncio.sleep(0.02)
+    compiler.gate.set()
+    assert await running is not None
+    assert await newcomer is not None
+
+
+async def test_too_many_different_grammars_are_overload(
+    service: GrammarService, compiler: FakeCompiler
+) -> None:
+    compiler.gate.clear()
+    tasks = await started(service, A, B)
+    assert (await error_of(service, C)).status == 503
+    compiler.gate.set()
+    await asyncio.gather(*tasks)
+    assert await service.compile(C) is not None
+
+
+async def test_slow_compile_is_the_grammars_fault(service: GrammarService, compiler: FakeCompiler) -> None:
+    compiler.gate.clear()
+    error = await error_of(service, A)
+    assert (error.status, error.code, error.param) == (400, "grammar_timeout", "guided_grammar")
+    assert "0.2 s" in error.message
+    compiler.gate.set()
+    assert await service.compile(A) is not None
+
+
+async def test_slow_queue_is_overload(service: GrammarService, compiler: FakeCompiler) -> None:
+    compiler.gate.clear()
+    errors = await asyncio.gather(service.compile(A), service.compile(B), return_exceptions=True)
+    assert [error.status for error in errors if isinstance(error, ApiError)] == [400, 503]
+
+
+async def test_size_is_counted_in_bytes(service: GrammarService) -> None:
+    assert (await error_of(service, "#" + "é" * 50)).code == "grammar_too_large"
+    assert await service.compile(A + "#" + "é" * 40) is not None
