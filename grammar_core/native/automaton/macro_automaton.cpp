@@ -101,7 +101,8 @@ int32_t MacroAutomaton::close_set(int32_t context) {
 }
 
 int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t reports) {
-  std::vector<int32_t> states;
+  std::vector<int32_t>& states = edge_states_;
+  states.clear();
   bool has_counters = false;
   for (const int32_t s : set_) {
     if (nfa_.byte_edges(s).empty() && nfa_.call_edges(s).empty()) continue;
@@ -112,7 +113,8 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   std::sort(states.begin(), states.end());
   const size_t before = state_sets_.memory_bytes();
   const int32_t set_id = state_sets_.intern(states);
-  const int32_t id = state_keys_.intern(std::vector<int32_t>{context, is_start, reports, set_id});
+  const int32_t key[] = {context, is_start, reports, set_id};
+  const int32_t id = state_keys_.intern(key);
   if (id < static_cast<int32_t>(states_.size())) return id;
   account(state_sets_.memory_bytes() - before + sizeof(MacroState) + nfa_.class_count() * sizeof(int32_t) + 64);
   MacroState& m = states_.emplace_back();

@@ -122,7 +122,7 @@ class MacroAutomaton {
   SequenceInterner report_sets_, state_sets_, context_keys_, state_keys_, counter_keys_;
   std::vector<Context> contexts_;
   std::unordered_map<uint64_t, int32_t> tail_reports_;
-  std::vector<int32_t> set_, accepted_;
+  std::vector<int32_t> set_, accepted_, edge_states_;
   std::vector<uint32_t> in_set_;
   uint32_t set_number_ = 0;
   std::atomic<size_t> memory_bytes_{0};

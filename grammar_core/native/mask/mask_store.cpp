@@ -117,7 +117,8 @@ const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set) {
         ++node;
         continue;
       }
-      if (state == before && (vocabulary_->groups_below(node) & ~walker_.loop_groups(state)) == 0) {
+      if ((state == before || walker_.loop_known(state)) &&
+          (vocabulary_->groups_below(node) & ~walker_.loop_groups(state)) == 0) {
         accept(vocabulary_->ranks_below(node));
         node = n.subtree_end;
         continue;

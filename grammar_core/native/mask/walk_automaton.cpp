@@ -2,7 +2,8 @@
 
 namespace syntagma {
 
-WalkAutomaton::WalkAutomaton(MacroAutomaton& automaton) : automaton_(automaton), stepper_(automaton, arena_) {}
+WalkAutomaton::WalkAutomaton(MacroAutomaton& automaton)
+    : automaton_(automaton), stepper_(automaton, arena_), class_count_(automaton.nfa().class_count()) {}
 
 int32_t WalkAutomaton::state_of(Item item) {
   scratch_.clear();
@@ -11,29 +12,26 @@ int32_t WalkAutomaton::state_of(Item item) {
 }
 
 int32_t WalkAutomaton::intern(const Configuration& configuration) {
-  std::vector<int32_t> key{configuration.base_reports};
+  key_.assign(1, configuration.base_reports);
   for (const Item& item : configuration.items) {
-    key.push_back(item.macro);
-    key.push_back(item.parents);
+    key_.push_back(item.macro);
+    key_.push_back(item.parents);
   }
-  const int32_t id = keys_.intern(key);
+  const int32_t id = keys_.intern(key_);
   if (id == static_cast<int32_t>(states_.size())) {
-    State& state = states_.emplace_back();
-    state.reports = configuration.base_reports;
-    state.has_items = !configuration.items.empty();
-    state.next.assign(automaton_.nfa().class_count(), kUnknown);
-    memory_bytes_ += sizeof(State) + state.next.size() * sizeof(int32_t);
+    states_.push_back({configuration.base_reports, !configuration.items.empty(), false, 0});
+    next_.resize(next_.size() + class_count_, kUnknown);
   }
   return id;
 }
 
 int32_t WalkAutomaton::compute_next(int32_t state, int byte_class) {
-  std::vector<Item> items;
+  items_.clear();
   const auto key = keys_[state];
-  for (size_t i = 1; i < key.size(); i += 2) items.push_back({key[i], key[i + 1]});
-  stepper_.step(items, byte_class, scratch_);
+  for (size_t i = 1; i < key.size(); i += 2) items_.push_back({key[i], key[i + 1]});
+  stepper_.step(items_, byte_class, scratch_);
   const int32_t target = scratch_.alive() ? intern(scratch_) : kNone;
-  states_[state].next[byte_class] = target;
+  next_[static_cast<size_t>(state) * class_count_ + byte_class] = target;
   return target;
 }
 

@@ -25,8 +25,9 @@ class WalkAutomaton {
   int32_t state_of(Item item);
   // The state after a byte, or kNone.
   int32_t next(int32_t state, uint8_t byte) {
-    const int32_t target = states_[state].next[automaton_.nfa().class_of(byte)];
-    return target != kUnknown ? target : compute_next(state, automaton_.nfa().class_of(byte));
+    const int byte_class = automaton_.nfa().class_of(byte);
+    const int32_t target = next_[static_cast<size_t>(state) * class_count_ + byte_class];
+    return target != kUnknown ? target : compute_next(state, byte_class);
   }
   // What the byte that led to `state` handed to the base: a report set.
   int32_t reports(int32_t state) const { return states_[state].reports; }
@@ -37,7 +38,11 @@ class WalkAutomaton {
   GroupSet loop_groups(int32_t state) {
     return states_[state].loop_known ? states_[state].loop_groups : compute_loop(state);
   }
-  size_t memory_bytes() const { return memory_bytes_ + arena_.memory_bytes() + keys_.memory_bytes(); }
+  bool loop_known(int32_t state) const { return states_[state].loop_known; }
+  size_t memory_bytes() const { 
+    return states_.size() * sizeof(State) + next_.size() * sizeof(int32_t) + arena_.memory_bytes() +
+           keys_.memory_bytes();
+  }
 
  private:
   struct State {
@@ -45,7 +50,6 @@ class WalkAutomaton {
     bool has_items = false;
     bool loop_known = false;
     GroupSet loop_groups = 0;
-    std::vector<int32_t> next;  // by byte class
   };
 
   int32_t intern(const Configuration& configuration);
@@ -58,8 +62,11 @@ class WalkAutomaton {
   Stepper stepper_;
   SequenceInterner keys_;  // reports, then macro-state and parents of each item
   std::vector<State> states_;
+  std::vector<int32_t> next_;  // by state and byte class
+  size_t class_count_;
   Configuration scratch_;
-  size_t memory_bytes_ = 0;
+  std::vector<int32_t> key_;
+  std::vector<Item> items_;
 };
 
 }  // namespace syntagma
