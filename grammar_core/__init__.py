@@ -12,8 +12,8 @@ from grammar_core.compiler import GrammarCompiler
 from grammar_core.errors import GrammarError, GrammarLimitError
 from grammar_core.grammar import Grammar
 from grammar_core.matcher import GrammarMatcher
-from grammar_core.tokenizer_info import TokenizerInfo
 from grammar_core.token_bytes import VocabType
+from grammar_core.tokenizer_info import TokenizerInfo
 
 __all__ = [
     "CompiledGrammar",

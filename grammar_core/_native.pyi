@@ -31,8 +31,8 @@ class Matcher:
     def fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool:
         """Write the mask of the next token into row `index` of an int32 array, on the CPU and contiguous.
 
-        Shape (batch, ceil(vocab_size / 32)), or one row; a numpy array or a torch tensor. False if every token is
-        allowed, so that the mask need not be applied. After a stop token nothing is allowed.
+        Shape (batch, ceil(vocab_size / 32)), or one row; a numpy array or a torch tensor. False if every
+        token is allowed, so that the mask need not be applied. After a stop token nothing is allowed.
         """
 
     def fill_next_token_bitmask_at(self, address: int) -> bool:

@@ -45,9 +45,10 @@ def apply_token_bitmask_inplace(
 ) -> None:
     """Set the logits of tokens that are not allowed to -inf.
 
-    `logits` has shape (batch, width) or (width,), any floating dtype, on any device; `bitmask` (batch, words) or
-    (words,). Row i of the bitmask goes to row i of the logits, or to row indices[i]. Only the first `vocab_size`
-    columns count (default: all); columns beyond the bitmask are masked. Raises ValueError for shapes that do not fit.
+    `logits` has shape (batch, width) or (width,), any floating dtype, on any device; `bitmask` has shape
+    (batch, words) or (words,). With `indices` only those rows of both take part. Only the first `vocab_size`
+    columns count (default: all); columns beyond the bitmask are masked. Raises ValueError for shapes that do
+    not fit.
     """
     import torch
 
@@ -67,8 +68,7 @@ def apply_token_bitmask_inplace(
     shifts = torch.arange(32, dtype=torch.int32, device=words.device)
     allowed = ((chosen.unsqueeze(-1) >> shifts) & 1).bool().flatten(1)[:, :width].to(rows.device)
     if allowed.shape[1] < width:
-        missing = torch.zeros(allowed.shape[0], width - allowed.shape[1], dtype=torch.bool, device=rows.device)
-        allowed = torch.cat([allowed, missing], dim=1)
+        allowed = torch.nn.functional.pad(allowed, (0, width - allowed.shape[1]))
     if indices is None:
         rows[:, :width].masked_fill_(~allowed, float("-inf"))
     else:

@@ -12,7 +12,7 @@ Value = TypeVar("Value")
 
 
 class SingleFlightCache(Generic[Value]):
-    """Least recently used entries leave when the sum of `size_of(value)` exceeds `limit_bytes` (-1: no limit).
+    """Least recently used entries leave when the sum of `size_of(value)` exceeds `limit_bytes` (-1: none).
 
     Errors are handed to everyone who waited and are not kept. Thread-safe.
     """

@@ -13,7 +13,9 @@ class CompiledGrammar:
     Its tables are filled while matchers use it, so `memory_size_bytes` grows up to a limit.
     """
 
-    def __init__(self, native: _native.CompiledGrammar, grammar: Grammar, tokenizer_info: TokenizerInfo) -> None:
+    def __init__(
+        self, native: _native.CompiledGrammar, grammar: Grammar, tokenizer_info: TokenizerInfo
+    ) -> None:
         self._native = native
         self._grammar = grammar
         self._tokenizer_info = tokenizer_info

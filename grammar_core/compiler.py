@@ -15,8 +15,8 @@ DEFAULT_MASK_BYTES_LIMIT = 256 * 1024 * 1024
 class GrammarCompiler:
     """Compiles grammars for one tokenizer. Thread-safe.
 
-    Compiled grammars are cached by their text, at most `cache_limit_bytes` of them (-1: no limit); equal requests
-    that come together compile once. Masks of one grammar take at most `mask_limit_bytes`.
+    Compiled grammars are cached by their text, at most `cache_limit_bytes` of them (-1: no limit); equal
+    requests that come together compile once. Masks of one grammar take at most `mask_limit_bytes`.
     """
 
     def __init__(
@@ -50,8 +50,8 @@ class GrammarCompiler:
     def compile_grammar(self, grammar: str | Grammar, *, root_rule_name: str = "root") -> CompiledGrammar:
         """The compiled form of EBNF text or of a grammar (whose own root counts).
 
-        Raises GrammarError for text that is not a grammar or a root that matches nothing, GrammarLimitError where a
-        limit is exceeded.
+        Raises GrammarError for text that is not a grammar or a root that matches nothing, GrammarLimitError
+        where a limit is exceeded.
         """
         if isinstance(grammar, Grammar):
             return self._compile(grammar)

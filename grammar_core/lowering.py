@@ -11,12 +11,13 @@ from grammar_core.ir.nodes import CharClass, Choice, Expr, Literal, Repeat, Rule
 
 _LITERAL, _CHAR_CLASS, _RULE_REF, _SEQUENCE, _CHOICE, _REPEAT, _END_OF_RULE = range(7)
 _UNBOUNDED = -1
+_LARGEST_COUNT = 2**62
 
 Operation = tuple[int, ...]
 
 
 class Program(NamedTuple):
-    """A grammar in the native core's input format: 64-bit words, the bytes of all literals, rule names, root."""
+    """A grammar in the native core's input format: 64-bit words, bytes of all literals, rule names, root."""
 
     words: bytes
     literals: bytes
@@ -43,24 +44,35 @@ def _append_postfix(
     pending: list[Expr] = [body]
     while pending:
         node = pending.pop()
-        kind = type(node)
-        if kind is Literal:
-            value = node[0]
-            backwards.append((_LITERAL, len(literals), len(value)))
-            literals += value
-        elif kind is RuleRef:
-            backwards.append((_RULE_REF, index_of_rule[node[0]]))
-        elif kind is Sequence:
-            backwards.append((_SEQUENCE, len(node[0])))
-            pending.extend(node[0])
-        elif kind is Choice:
-            backwards.append((_CHOICE, len(node[0])))
-            pending.extend(node[0])
-        elif kind is CharClass:
-            backwards.append((_CHAR_CLASS, len(node[0]), *chain.from_iterable(node[0])))
-        elif isinstance(node, Repeat):
-            backwards.append((_REPEAT, node.min, _UNBOUNDED if node.max is None else node.max))
-            pending.append(node.body)
+        if isinstance(node, Literal):
+            backwards.append((_LITERAL, len(literals), len(node.value)))
+            literals += node.value
+        elif isinstance(node, RuleRef):
+            backwards.append((_RULE_REF, index_of_rule[node.name]))
+        elif isinstance(node, Sequence):
+            backwards.append((_SEQUENCE, len(node.items)))
+            pending.extend(node.items)
+        elif isinstance(node, Choice):
+            backwards.append((_CHOICE, len(node.options)))
+            pending.extend(node.options)
+        elif isinstance(node, CharClass):
+            backwards.append((_CHAR_CLASS, len(node.ranges), *chain.from_iterable(node.ranges)))
         else:
-            raise TypeError(f"{kind.__name__} cannot be lowered")
+            repeat = _merge_repeats(node)
+            backwards.append((_REPEAT, repeat.min, _UNBOUNDED if repeat.max is None else repeat.max))
+            pending.append(repeat.body)
     operations.extend(reversed(backwards))
+
+
+def _merge_repeats(repeat: Repeat) -> Repeat:
+    """One repetition for directly nested ones, so that nobody counts the ways to split the same text.
+
+    `(x{a,b}){c,d}` takes every number of x from ac to bd when a is 0 or 1.
+    """
+    body, low, high = repeat
+    while isinstance(body, Repeat) and body.min <= 1 and body.max != 0 and high != 0:
+        high = None if high is None or body.max is None else high * body.max
+        low *= body.min
+        body = body.body
+    # No text is long enough to tell a larger bound from none.
+    return Repeat(body, min(low, _LARGEST_COUNT), None if high is None or high > _LARGEST_COUNT else high)

@@ -9,8 +9,8 @@ from grammar_core.compiled_grammar import CompiledGrammar
 class GrammarMatcher(_native.Matcher):
     """The state of one text within a grammar: which tokens may come next.
 
-    Not for concurrent use; different matchers (forks too) may be used from different threads. The mask is filled
-    without the GIL.
+    Not for concurrent use; different matchers (forks too) may be used from different threads. A mask that
+    takes more than a look-up is filled without the GIL.
 
         matcher = GrammarMatcher(compiler.compile_grammar('root ::= "a"+'))
         bitmask = allocate_token_bitmask(1, tokenizer_info.vocab_size)

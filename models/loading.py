@@ -23,7 +23,8 @@ class LoadedModel:
     """A model ready to run, with what the rest of the program needs to know about it.
 
     `vocab_size` is the width of the logits, which may exceed the tokenizer's size; `max_context` is in
-    tokens; `stop_token_ids` are those of the generation config and the tokenizer's own end token.
+    tokens; `stop_token_ids` are those of the generation config and the tokenizer's own end token;
+    `parameters` is their number as loaded (a runner may pack them into another form).
     """
 
     model: Any
@@ -34,6 +35,7 @@ class LoadedModel:
     max_context: int
     stop_token_ids: tuple[int, ...]
     name: str
+    parameters: int
 
     @property
     def has_chat_template(self) -> bool:
@@ -68,6 +70,7 @@ def describe_model(model: Any, tokenizer: Any, *, name: str) -> LoadedModel:
         max_context=int(getattr(text_config, "max_position_embeddings", None) or _FALLBACK_CONTEXT),
         stop_token_ids=_stop_token_ids(model, tokenizer),
         name=name,
+        parameters=sum(parameter.numel() for parameter in model.parameters()),
     )
 
 

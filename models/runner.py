@@ -52,10 +52,17 @@ class ModelRunner:
         self.max_batch_size = max_batch_size
         self._model = loaded.model
         self._slots: dict[Hashable, _Slot] = {}
-        self._one_by_one = self.device.type == "cpu"
+        self.computes_prompts_alone = self.device.type == "cpu"
+        self._is_cpu = self.device.type == "cpu"
         self._cache = _prepare(loaded)
-        self._kv_cells = max(kv_cache_bytes // self._cache.bytes_per_cell(), _COLUMN_STEP)
+        self._bytes_per_cell = self._cache.bytes_per_cell()
+        self._kv_cells = max(kv_cache_bytes // self._bytes_per_cell, _COLUMN_STEP)
         self._cache.resize(0, 0)
+
+    @property
+    def bytes_per_cell(self) -> int:
+        """Memory that one token of one sequence takes in the cache."""
+        return self._bytes_per_cell
 
     @property
     def max_columns(self) -> int:
@@ -76,10 +83,11 @@ class ModelRunner:
         is_decoding = all(len(chunk.token_ids) == 1 for chunk in chunks)
         # A CPU gains nothing from a batch of prompts, and a prompt alone computes the same bits always.
         # Where prompts go on in the middle, padding could reach beyond the columns that `fits` counts.
-        if is_decoding or not (self._one_by_one or any(chunk.start for chunk in chunks)):
+        if is_decoding or not (self.computes_prompts_alone or any(chunk.start for chunk in chunks)):
             return self._run(chunks)
         return torch.cat([self._run([chunk]) for chunk in chunks])
 
+    @torch.inference_mode()
     def release(self, sequence: Hashable, *, tainted: bool = False) -> None:
         """Give the sequence's row back. `tainted`: its states may be NaN, so that they must be wiped."""
         slot = self._slots.pop(sequence, None)
@@ -94,12 +102,14 @@ class ModelRunner:
     def _run(self, chunks: Sequence[Chunk]) -> torch.Tensor:
         order = sorted(range(len(chunks)), key=lambda i: self._slots[chunks[i].sequence].row)
         batch = [chunks[i] for i in order]
-        if len(batch) == 1 and len(batch[0].token_ids) == 1 and self._one_by_one:
+        if len(batch) == 1 and len(batch[0].token_ids) == 1 and self._is_cpu:
             # The CPU's kernels for a single row sum in another order; the same row twice costs no more.
             return self._run_in_row_order(batch * 2)[:1]
         logits = self._run_in_row_order(batch)
+        if order == sorted(order):
+            return logits
         back = sorted(range(len(order)), key=order.__getitem__)
-        return logits if back == order else logits[torch.tensor(back, device=self.device)]
+        return logits[torch.tensor(back, device=self.device)]
 
     def _run_in_row_order(self, batch: Sequence[Chunk]) -> torch.Tensor:
         width = max(len(chunk.token_ids) for chunk in batch)
@@ -130,7 +140,7 @@ class ModelRunner:
             positions=first[:, None] + torch.arange(width, device=self.device),
             # The first chunk of one prompt is plain causal attention, which needs no mask.
             columns=end if is_first_prompt else min(_round_up(end, COLUMN_MULTIPLE), self._cache.columns),
-            offset=starts[0] if len(batch) == 1 else first,
+            offset=0 if is_first_prompt else first,
         )
 
     # --- rows
@@ -229,7 +239,7 @@ def _run_check(
     cache.resize(len(prompts), COLUMN_MULTIPLE)
     runner = ModelRunner.__new__(ModelRunner)
     runner.device, runner.max_batch_size = device, len(prompts)
-    runner._model, runner._cache, runner._one_by_one = model, cache, device.type == "cpu"
+    runner._model, runner._cache, runner._is_cpu = model, cache, device.type == "cpu"
     runner._slots = {row: _Slot(row) for row in range(len(prompts))}
     for row, prompt in enumerate(prompts):
         runner._run([Chunk(row, 0, prompt[:-1])])

@@ -26,8 +26,9 @@ class Placement:
     """Where one forward pass reads and writes.
 
     rows: the sequences' rows, in the order of the batch, and `row_index` the same for the device; positions:
-    [batch, query] the column of every token; columns: the width that is read. `offset` is the position of the
-    first token, one number when it is the same for the whole batch.
+    [batch, query] the column of every token; columns: the width that is read. `offset` is [batch] the
+    positions of the first tokens, or the number 0 when a single prompt begins: then `columns` is its length
+    and attention is plainly causal.
     """
 
     rows: list[int]
@@ -51,7 +52,7 @@ class SlotLayer(CacheLayerMixin):
     supports_early_init = False
 
     def __init__(self, cache: SlotCache) -> None:
-        super().__init__()
+        CacheLayerMixin.__init__(self)
         self.cache = cache
 
     def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
@@ -195,11 +196,18 @@ def _slot_attention(
     s_aux: torch.Tensor | None = None,
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
-    """PyTorch's fused attention, or the long way for scores that are soft-capped or have a sink."""
-    if softcap is None and s_aux is None:
+    """PyTorch's fused attention, or plain products where that cannot be used.
+
+    It cannot soft-cap scores and has no sinks; and on the CPU its sums depend on the thread that computes a
+    row, so that a sequence would get other last bits with other company. Plain products are as fast there
+    for single tokens.
+    """
+    is_cpu_decoding = query.shape[2] == 1 and query.device.type == "cpu" and query.dtype == torch.float32
+    has_bias = kwargs.get("position_bias") is not None
+    if (softcap is None and s_aux is None and not is_cpu_decoding) or has_bias:
         kwargs["dropout"] = 0.0
         output, _ = sdpa_attention_forward(
-            module, query, key, value, attention_mask, scaling=scaling, **kwargs
+            module, query, key, value, attention_mask, scaling=scaling, softcap=softcap, **kwargs
         )
         return output, None
     return _plain_attention(query, key, value, attention_mask, scaling, softcap, s_aux), None
@@ -215,21 +223,24 @@ def _plain_attention(
     sink: torch.Tensor | None,
 ) -> torch.Tensor:
     """[batch, query, heads, head_dim]; query heads share key heads in groups, scores are float32."""
-    batch, heads, q_length, _ = query.shape
-    grouped = query.reshape(batch, key.shape[1], -1, q_length, query.shape[3])
-    scores = grouped.float() @ key.unsqueeze(2).transpose(-1, -2).float()
-    scores = scores * (query.shape[3] ** -0.5 if scaling is None else scaling)
+    batch, heads, q_length, head_dim = query.shape
+    key_heads, columns = key.shape[1], key.shape[2]
+    factor = head_dim**-0.5 if scaling is None else scaling
+    # The heads of a group are further rows of one product: nothing is copied for them.
+    grouped = (query * factor).reshape(batch, key_heads, -1, head_dim)
+    scores = (grouped @ key.transpose(-1, -2)).float().view(batch, key_heads, -1, q_length, columns)
     if softcap is not None:
         scores = softcap * torch.tanh(scores / softcap)
-    if mask is None:
-        mask = torch.ones(q_length, key.shape[2], dtype=torch.bool, device=query.device).tril()[None, None]
-    scores = scores.masked_fill(~mask.unsqueeze(2), -torch.inf)
+    if mask is None and q_length > 1:
+        mask = torch.ones(1, 1, q_length, columns, dtype=torch.bool, device=query.device).tril()
+    if mask is not None:
+        scores = scores.masked_fill(~mask.unsqueeze(2), -torch.inf)
     if sink is not None:
-        column = sink.float().view(1, key.shape[1], -1, 1, 1).expand(batch, -1, -1, q_length, 1)
+        column = sink.float().view(1, key_heads, -1, 1, 1).expand(batch, -1, -1, q_length, 1)
         scores = torch.cat([scores, column], dim=-1)
-    weights = scores.softmax(dim=-1)[..., : key.shape[2]].to(value.dtype)
-    output = (weights @ value.unsqueeze(2)).reshape(batch, heads, q_length, value.shape[3])
-    return output.transpose(1, 2).contiguous()
+    weights = scores.softmax(dim=-1)[..., :columns].to(value.dtype)
+    output = weights.reshape(batch, key_heads, -1, columns) @ value
+    return output.view(batch, heads, q_length, value.shape[3]).transpose(1, 2).contiguous()
 
 
 AttentionInterface.register(ATTENTION_NAME, _slot_attention)

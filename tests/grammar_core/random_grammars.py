@@ -79,7 +79,7 @@ class _GrammarWriter:
         return [Rule(name, body) for name, body in bodies.items()]
 
     def _body(self, name: str) -> Expr:
-        if self._rng.random() < 0.5:
+        if self._rng.random() < 0.3:
             return self._expr(self._rng.randint(1, 3))
         return self._rng.choice(self._patterns)(RuleRef(name))
 
@@ -297,6 +297,17 @@ def _random_prefix(
             allowed = oracle.allowed_token_ids(position, vocabulary, stop_token_ids) - set(stop_token_ids)
             if not allowed:
                 break
-            prefix.append(rng.choice(sorted(allowed)))
+            candidates = rng.choices(sorted(allowed), k=2)
+            prefix.append(
+                max(candidates, key=lambda token_id: _ways_on(oracle, position, vocabulary, token_id))
+            )
         position = oracle.advance(position, vocabulary[prefix[-1]])
     return prefix
+
+
+def _ways_on(oracle: Oracle, position: Position | None, vocabulary: list[bytes], token_id: int) -> int:
+    """How many tokens may follow this one: prefixes that lead somewhere show more."""
+    assert position is not None
+    following = oracle.advance(position, vocabulary[token_id])
+    assert following is not None
+    return len(oracle.allowed_token_ids(following, vocabulary, ()))

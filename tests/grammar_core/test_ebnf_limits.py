@@ -58,8 +58,8 @@ def test_deep_grammars_of_rules_are_not_walked_recursively() -> None:
 
 def test_text_length() -> None:
     text = 'root ::= "a" #'
-    assert len(Grammar.from_ebnf(text.ljust(2_000_000, "x")).rules) == 1
-    with pytest.raises(GrammarLimitError, match="limit is 2,000,000") as caught:
+    assert len(Grammar.from_ebnf(text.ljust(1_000_000, "x")).rules) == 1
+    with pytest.raises(GrammarLimitError, match="limit is 1,000,000") as caught:
         Grammar.from_ebnf(text.ljust(5_000_000, "x"))
     assert caught.value.limit == "text_length"
 

@@ -1,6 +1,6 @@
 """How large an EBNF grammar may be. Exceeding a limit is a GrammarLimitError that names it."""
 
-MAX_TEXT_LENGTH = 2_000_000
+MAX_TEXT_LENGTH = 1_000_000
 """Characters of grammar text."""
 
 MAX_RULES = 100_000

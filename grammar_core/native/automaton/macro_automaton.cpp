@@ -7,7 +7,7 @@
 namespace syntagma {
 namespace {
 
-constexpr size_t kMemoryLimit = size_t{1} << 30;
+constexpr size_t kMemoryLimit = size_t{256} << 20;
 
 }  // namespace
 

@@ -89,6 +89,7 @@ bool MaskStore::may_continue(uint32_t node, int32_t reports) {
 }
 
 const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set) {
+  walker_.begin_walk();
   const auto trie = vocabulary_->trie();
   std::vector<std::pair<uint32_t, uint32_t>> accepted;
   std::vector<std::pair<int32_t, int32_t>> exits;  // (reports, trie node)

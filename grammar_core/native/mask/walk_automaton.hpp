@@ -19,6 +19,8 @@ class WalkAutomaton {
 
   StackArena& arena() { return arena_; }
 
+  // At the beginning of a walk, whose work is limited.
+  void begin_walk() { stepper_.reset_work(); }
   // The state of a single item.
   int32_t state_of(Item item);
   // The state after a byte, or kNone.

@@ -7,7 +7,7 @@
 namespace syntagma {
 namespace {
 
-constexpr size_t kArenaLimit = size_t{1} << 30;
+constexpr size_t kArenaLimit = size_t{512} << 20;
 
 }  // namespace
 
@@ -67,6 +67,7 @@ bool Matcher::run(std::string_view text) {
     throw LimitExceeded("parse_stack_memory", kArenaLimit,
                         "The text's parse needs more than " + std::to_string(kArenaLimit >> 20) + " MiB");
   const Nfa& nfa = grammar_->automaton().nfa();
+  stacks_->stepper.reset_work();
   std::span<const Item> current = items();
   int side = 0;
   for (const char c : text) {
@@ -121,6 +122,7 @@ const Row* Matcher::assemble_mask(bool may_walk) {
   Configuration& resumed = stacks_->buffers[0];
   pending.clear();
   rows.clear();
+  stacks_->stepper.reset_work();
   const auto add = [&](int32_t exit_set, const Item& item) {
     for (const PendingItem& p : pending)
       if (p.exit_set == exit_set && p.item == item) return;
@@ -132,14 +134,11 @@ const Row* Matcher::assemble_mask(bool may_walk) {
     const bool found = masks_->for_each_result(
         arena, next.item, next.exit_set, may_walk, [&](const WalkResult& result, int32_t parents) {
           if (!result.row->empty()) rows.push_back(result.row);
-          if (result.exits.empty()) return;
-          stacks_->nodes.assign(arena.parents(parents).begin(), arena.parents(parents).end());
-          for (const Exit& exit : result.exits)
-            for (const int32_t node : stacks_->nodes) {
-              if (node == kBaseNode) continue;
-              stacks_->stepper.resume(node, exit.reports, resumed);
-              for (const Item& item : resumed.items) add(exit.exit_set, item);
-            }
+          if (parents == kBaseParents) return;  // the text ends there
+          for (const Exit& exit : result.exits) {
+            stacks_->stepper.resume(parents, exit.reports, resumed);
+            for (const Item& item : resumed.items) add(exit.exit_set, item);
+          }
         });
     if (!found) return nullptr;
   }

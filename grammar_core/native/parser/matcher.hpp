@@ -59,7 +59,6 @@ class Matcher {
     Configuration buffers[2];
     std::vector<PendingItem> pending;
     std::vector<const Row*> rows;
-    std::vector<int32_t> nodes;
   };
 
   std::span<const Item> items() const;

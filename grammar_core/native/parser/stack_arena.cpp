@@ -30,9 +30,10 @@ void StackArena::clear() {
   node_slots_.assign(64, -1);
   parent_sets_.clear();
   set_has_counters_.clear();
+  set_parts_.clear();
+  set_visited_.clear();
   nodes_.push_back({kNone, kNone, kNone, 0, 0});
-  const int32_t base = kBaseNode;
-  intern_parents({&base, 1});
+  single_parent(kBaseNode);
 }
 
 int32_t StackArena::intern_node(const StackNode& node) {
@@ -54,26 +55,44 @@ int32_t StackArena::intern_node(const StackNode& node) {
   return id;
 }
 
-int32_t StackArena::intern_parents(std::span<const int32_t> sorted_nodes) {
-  const int32_t id = parent_sets_.intern(sorted_nodes);
-  if (id == static_cast<int32_t>(set_has_counters_.size()))
-    set_has_counters_.push_back(
-        std::any_of(sorted_nodes.begin(), sorted_nodes.end(), [&](int32_t n) { return nodes_[n].is_counter(); }));
+int32_t StackArena::intern_parents(std::span<const int32_t> nodes, std::span<const int32_t> parts) {
+  const int32_t id = parent_sets_.intern(nodes);
+  if (id < static_cast<int32_t>(set_parts_.size())) return id;
+  set_has_counters_.push_back(
+      std::any_of(nodes.begin(), nodes.end(), [&](int32_t n) { return nodes_[n].is_counter(); }));
+  set_parts_.emplace_back(parts.begin(), parts.end());
+  set_visited_.push_back(0);
   return id;
 }
 
-int32_t StackArena::union_parents(int32_t a, int32_t b) {
-  if (a == b) return a;
-  std::vector<int32_t> merged;
-  const auto left = parents(a), right = parents(b);
-  merged.reserve(left.size() + right.size());
-  std::set_union(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(merged));
-  return intern_parents(merged);
+int32_t StackArena::intern_parents(std::span<const int32_t> nodes) {
+  std::vector<int32_t> parts;
+  if (nodes.size() > 1)
+    for (const int32_t node : nodes) parts.push_back(single_parent(node));
+  return intern_parents(nodes, parts);
+}
+
+int32_t StackArena::union_parents(std::span<const int32_t> sets) {
+  if (sets.size() == 1) return sets[0];
+  ++visit_;
+  std::vector<int32_t> nodes, pending(sets.begin(), sets.end());
+  while (!pending.empty()) {
+    const int32_t set = pending.back();
+    pending.pop_back();
+    if (set_visited_[set] == visit_) continue;
+    set_visited_[set] = visit_;
+    if (set_parts_[set].empty())
+      nodes.push_back(parents(set)[0]);
+    else
+      pending.insert(pending.end(), set_parts_[set].begin(), set_parts_[set].end());
+  }
+  std::sort(nodes.begin(), nodes.end());
+  return intern_parents(nodes, sets);
 }
 
 size_t StackArena::memory_bytes() const {
   return nodes_.capacity() * sizeof(StackNode) + node_slots_.capacity() * sizeof(int32_t) +
-         parent_sets_.memory_bytes() + set_has_counters_.capacity();
+         parent_sets_.memory_bytes() + set_parts_.capacity() * (sizeof(set_parts_[0]) + 2 * sizeof(int32_t));
 }
 
 }  // namespace syntagma

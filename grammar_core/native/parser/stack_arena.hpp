@@ -43,19 +43,30 @@ class StackArena {
   std::span<const int32_t> parents(int32_t set) const { return parent_sets_[set]; }
   bool has_counters(int32_t set) const { return set_has_counters_[set]; }
 
+  // The sets that `set` was first made of; none for a single node. Sets that grow by a node at a time share their
+  // parts, so walking parts instead of nodes visits each set once.
+  std::span<const int32_t> parts(int32_t set) const { return set_parts_[set]; }
+
   int32_t intern_node(const StackNode& node);
-  int32_t intern_parents(std::span<const int32_t> sorted_nodes);
-  int32_t single_parent(int32_t node) { return intern_parents({&node, 1}); }
-  int32_t union_parents(int32_t a, int32_t b);
+  int32_t single_parent(int32_t node) { return intern_parents({&node, 1}, {}); }
+  // A set of nodes, sorted.
+  int32_t intern_parents(std::span<const int32_t> nodes);
+  // The union of `sets`, not empty.
+  int32_t union_parents(std::span<const int32_t> sets);
 
   void clear();
   size_t memory_bytes() const;
 
  private:
+  int32_t intern_parents(std::span<const int32_t> nodes, std::span<const int32_t> parts);
+
   std::vector<StackNode> nodes_;
   std::vector<int32_t> node_slots_;
   SequenceInterner parent_sets_;
   std::vector<uint8_t> set_has_counters_;
+  std::vector<std::vector<int32_t>> set_parts_;
+  std::vector<uint32_t> set_visited_;
+  uint32_t visit_ = 0;
 };
 
 }  // namespace syntagma

@@ -1,11 +1,15 @@
 #include "parser/stepper.hpp"
 
 #include <algorithm>
+#include <string>
+
+#include "automaton/errors.hpp"
 
 namespace syntagma {
 namespace {
 
-constexpr size_t kLinearSearch = 24;  // items up to which a search beats a hash map
+constexpr size_t kLinearSearch = 24;       // items up to which a search beats a hash map
+constexpr int64_t kWorkLimit = 1'000'000;  // items and reports handled for one token or one walk
 
 }  // namespace
 
@@ -14,6 +18,8 @@ void Stepper::begin(Configuration& out) {
   out_ = &out;
   returned_.clear();
   if (!index_.empty()) index_.clear();
+  if (!counted_.empty()) counted_.clear();
+  gained_.clear();
 }
 
 void Stepper::start(Item item, Configuration& out) {
@@ -43,14 +49,15 @@ void Stepper::step(std::span<const Item> from, int byte_class, Configuration& ou
   finish();
 }
 
-void Stepper::resume(int32_t node, int32_t reports, Configuration& out) {
+void Stepper::resume(int32_t parents, int32_t reports, Configuration& out) {
   begin(out);
-  pending_.push_back({node, reports});
+  report_to(parents, reports);
   finish();
 }
 
 void Stepper::finish() {
   drain();
+  settle();
   open_counters();
   if (out_->items.size() > 1)
     std::sort(out_->items.begin(), out_->items.end(),
@@ -78,22 +85,65 @@ void Stepper::append(Item item) {
   }
 }
 
-void Stepper::add(Item item) {
-  const MacroState& m = automaton_.state(item.macro);
-  if (Item* known = find(item.macro)) {
-    const int32_t merged = arena_.union_parents(known->parents, item.parents);
-    if (merged == known->parents) return;
-    const int32_t old = known->parents;
-    known->parents = merged;
-    if (m.reports == 0) return;
-    std::vector<int32_t> added;
-    const auto all = arena_.parents(merged), before = arena_.parents(old);
-    std::set_difference(all.begin(), all.end(), before.begin(), before.end(), std::back_inserter(added));
-    for (const int32_t node : added) pending_.push_back({node, m.reports});
-    return;
-  }
+void Stepper::count_work() {
+  if (++work_ > kWorkLimit)
+    throw LimitExceeded("ambiguity", kWorkLimit,
+                        "The text has too many readings in this grammar: following them takes more than " +
+                            std::to_string(kWorkLimit) + " steps for one token");
+}
+
+// True if the item is new or gained parents.
+bool Stepper::add(Item item) {
+  count_work();
+  if (Item* known = find(item.macro)) return known->parents != item.parents && add_parents(*known, item.parents);
   append(item);
-  if (m.reports != 0) report_to(item.parents, m.reports);
+  const int32_t reports = automaton_.state(item.macro).reports;
+  if (reports != 0) report_to(item.parents, reports);
+  return true;
+}
+
+// Reports to those of `parents` that `known` did not have. The union itself waits until all are known: ambiguous
+// grammars add many sets that contain one another.
+bool Stepper::add_parents(Item& known, int32_t parents) {
+  const auto visit = [&](int32_t set, auto on_node) {
+    std::vector<int32_t> pending{set};
+    bool gained = false;
+    while (!pending.empty()) {
+      const int32_t next = pending.back();
+      pending.pop_back();
+      count_work();
+      if (!counted_.insert(static_cast<uint64_t>(known.macro) << 32 | static_cast<uint32_t>(next)).second) continue;
+      const auto parts = arena_.parts(next);
+      if (!parts.empty()) {
+        pending.insert(pending.end(), parts.begin(), parts.end());
+        continue;
+      }
+      gained = true;
+      on_node(arena_.parents(next)[0]);
+    }
+    return gained;
+  };
+  visit(known.parents, [](int32_t) {});
+  const int32_t reports = automaton_.state(known.macro).reports;
+  const bool gained = visit(parents, [&](int32_t node) {
+    if (reports != 0) pending_.push_back({node, reports});
+  });
+  if (gained) gained_.push_back({known.macro, parents});
+  return gained;
+}
+
+// Gives items the union of all parents they gained.
+void Stepper::settle() {
+  if (gained_.empty()) return;
+  std::sort(gained_.begin(), gained_.end(), [](const Item& a, const Item& b) { return a.macro < b.macro; });
+  std::vector<int32_t> sets;
+  for (size_t i = 0; i < gained_.size();) {
+    Item& item = *find(gained_[i].macro);
+    sets.assign(1, item.parents);
+    for (; i < gained_.size() && gained_[i].macro == item.macro; ++i) sets.push_back(gained_[i].parents);
+    item.parents = arena_.union_parents(sets);
+  }
+  gained_.clear();
 }
 
 void Stepper::report_to(int32_t parents, int32_t reports) {
@@ -109,6 +159,7 @@ void Stepper::drain() {
 }
 
 void Stepper::deliver(const Report& report) {
+  count_work();
   if (report.node == kBaseNode) {
     out_->base_reports = automaton_.merge_reports(out_->base_reports, report.reports);
     return;
@@ -134,11 +185,10 @@ void Stepper::open_counters() {
   std::vector<int32_t> agenda;
   for (const Item& item : out_->items) agenda.push_back(item.macro);
   const auto open = [&](Item item) {
-    const Item* known = find(item.macro);
-    const int32_t before = known != nullptr ? known->parents : kNone;
-    add(item);
     // An item that gained parents opens its own counters again, for the new ones.
-    if (find(item.macro)->parents != before) agenda.push_back(item.macro);
+    if (!add(item)) return;
+    settle();
+    agenda.push_back(item.macro);
   };
   while (!agenda.empty()) {
     const Item item = *find(agenda.back());

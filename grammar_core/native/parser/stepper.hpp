@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "automaton/macro_automaton.hpp"
@@ -28,12 +29,16 @@ class Stepper {
  public:
   Stepper(MacroAutomaton& automaton, StackArena& arena) : automaton_(automaton), arena_(arena) {}
 
+  // Work done since the last call of this function. Every call that steps or resumes adds to it and throws
+  // LimitExceeded once too much piles up: an ambiguous grammar can have more readings than anyone can follow.
+  void reset_work() { work_ = 0; }
+
   // The configuration before any byte of a frame in `macro`.
   void start(Item item, Configuration& out);
   // `from` after a byte of `byte_class`. `out` must be another object than the owner of `from`.
   void step(std::span<const Item> from, int byte_class, Configuration& out);
-  // What goes on when `reports` are handed to node `node`.
-  void resume(int32_t node, int32_t reports, Configuration& out);
+  // What goes on when `reports` are handed to the nodes of parent set `parents`.
+  void resume(int32_t parents, int32_t reports, Configuration& out);
 
  private:
   struct Report {
@@ -42,7 +47,9 @@ class Stepper {
   };
 
   void begin(Configuration& out);
-  void add(Item item);
+  bool add(Item item);
+  bool add_parents(Item& known, int32_t parents);
+  void settle();
   void report_to(int32_t parents, int32_t reports);
   void deliver(const Report& report);
   void advance_counter(const StackNode& node);
@@ -52,12 +59,17 @@ class Stepper {
   Item* find(int32_t macro);
   void append(Item item);
 
+  void count_work();
+
   MacroAutomaton& automaton_;
   StackArena& arena_;
+  int64_t work_ = 0;
   Configuration* out_ = nullptr;
   std::vector<Report> pending_;
   std::vector<Item> returned_;  // items that only reported
   std::unordered_map<int32_t, size_t> index_;  // by macro-state, into either list, once one is long
+  std::vector<Item> gained_;                   // parent sets that known items got beside their first
+  std::unordered_set<uint64_t> counted_;       // (macro-state, parent set) that such an item already has
 };
 
 }  // namespace syntagma

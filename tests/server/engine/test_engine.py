@@ -1,0 +1,362 @@
+"""The whole loop on a tiny model: answers, limits, cancellation, faults."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+import torch
+
+from server.engine import (
+    ContextLengthError,
+    Engine,
+    EngineOverloadedError,
+    EngineStoppedError,
+    GenerationRequest,
+    TextDelta,
+)
+from tests.models.tiny import EOS, tiny_loaded
+from tests.server.engine.fakes import (
+    DIGITS,
+    Answer,
+    ByteVocabulary,
+    FakeGrammar,
+    FakeMatcher,
+    answer,
+    answers,
+    request,
+    run,
+    running_engine,
+)
+
+
+def digits(count: int, **options: Any) -> FakeGrammar:
+    return FakeGrammar([DIGITS] * count, **options)
+
+
+def mixed_requests(count: int) -> list[GenerationRequest]:
+    """Constrained and free, short and long, greedy and random, with stop strings and without."""
+    requests = []
+    for i in range(count):
+        grammar = digits(i % 7 + 1) if i % 3 else None
+        requests.append(
+            request(
+                "prompt " * (i % 5 + 1) + str(i),
+                max_tokens=5 + i % 11,
+                grammar=grammar,
+                seed=i,
+                temperature=(0.0, 0.7, 1.5)[i % 4 % 3],
+                stop=("5",) if i % 8 == 1 else (),
+            )
+        )
+    return requests
+
+
+def check(req: GenerationRequest, got: Answer) -> None:
+    assert got.last.error is None
+    assert len(got.token_ids) <= req.max_tokens
+    if req.grammar is not None:
+        assert all(c in "0123456789" for c in got.text)
+    if req.stop:
+        assert "5" not in got.text
+    if got.last.finish_reason == "length":
+        assert len(got.token_ids) == req.max_tokens
+
+
+def test_thirty_two_mixed_requests_at_once_equal_each_alone() -> None:
+    requests = mixed_requests(32)
+    with running_engine(max_batch_size=32) as engine:
+        together = answers(engine, requests)
+        alone = [answers(engine, [r])[0] for r in requests]
+    for req, got in zip(requests, together, strict=True):
+        check(req, got)
+    assert together == alone
+    assert {got.last.finish_reason for got in together} == {"stop", "length"}
+
+
+def test_a_small_cache_changes_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sequences wait for room, and are thrown out and computed again."""
+    requests = [request("p" * (60 + 31 * i), max_tokens=250, seed=i) for i in range(5)]
+    with running_engine() as engine:
+        expected = answers(engine, requests)
+        cell = engine._runner.bytes_per_cell
+    with running_engine(kv_cache_bytes=2 * 512 * cell) as engine:
+        preempt, preemptions = engine._scheduler.preempt_youngest, []
+        monkeypatch.setattr(engine._scheduler, "preempt_youngest", lambda: preemptions.append(preempt()))
+        assert answers(engine, requests) == expected
+    assert preemptions
+
+
+def test_a_complete_grammar_allows_only_the_stop_token() -> None:
+    with running_engine() as engine:
+        got = answers(engine, [request(grammar=digits(4), max_tokens=50)])[0]
+    assert len(got.text) == 4
+    assert got.token_ids[-1] == EOS
+    assert (got.last.finish_reason, got.last.stop_reason) == ("stop", None)
+
+
+def test_masks_are_filled_in_another_thread_than_the_loop_s() -> None:
+    matchers = []
+
+    def remember(grammar: FakeGrammar) -> FakeMatcher:
+        matchers.append(FakeMatcher(grammar))
+        return matchers[-1]
+
+    with running_engine(matcher_factory=remember) as engine:
+        answers(engine, [request(grammar=digits(3))])
+        loop = engine._thread
+    assert loop is not None
+    assert len(matchers[0].threads) == 1
+    assert matchers[0].threads.isdisjoint({loop.ident, threading.get_ident()})
+
+
+@pytest.mark.parametrize(
+    ("max_tokens", "optional_after", "reason"),
+    [(3, None, "length"), (4, None, "stop"), (4, 2, "stop"), (3, 2, "length"), (5, None, "stop")],
+)
+def test_a_budget_that_cuts_nothing_off_is_a_stop(
+    max_tokens: int, optional_after: int | None, reason: str
+) -> None:
+    grammar = digits(4, optional_after=optional_after)
+    with running_engine() as engine:
+        # Without a bias the model may choose the stop token early where that is allowed.
+        results = [
+            answers(engine, [request(grammar=grammar, max_tokens=max_tokens, seed=s)])[0] for s in range(4)
+        ]
+    full = [r for r in results if EOS not in r.token_ids[:-1] and len(r.text) == min(max_tokens, 4)]
+    assert full
+    assert {r.last.finish_reason for r in full} == {reason}
+
+
+def test_free_answers_never_have_ids_without_a_token() -> None:
+    loaded = tiny_loaded()
+    with torch.no_grad():  # the model would always choose the padding ids
+        loaded.model.lm_head.weight[EOS + 2 :] *= 50
+    engine = Engine(loaded, ByteVocabulary(), matcher_factory=FakeMatcher)
+    engine.start()
+    got = answers(engine, [request(seed=s, max_tokens=20) for s in range(4)])
+    engine.stop()
+    assert all(token <= EOS + 1 for a in got for token in a.token_ids)
+
+
+def test_stop_strings_and_stop_ids() -> None:
+    with running_engine() as engine:
+        free = answers(engine, [request(max_tokens=30, temperature=0)])[0]
+        characters = free.text
+        assert len(characters) > 6
+        stop = characters[3:5]
+        end = characters.find(stop)
+        cut = answers(engine, [request(max_tokens=30, temperature=0, stop=(stop, "never there"))])[0]
+        token = free.token_ids[4]
+        by_id = answers(engine, [request(max_tokens=30, temperature=0, stop_token_ids=(token,))])[0]
+    assert cut.text == characters[:end]
+    assert (cut.last.finish_reason, cut.last.stop_reason) == ("stop", stop)
+    assert by_id.token_ids == free.token_ids[: free.token_ids.index(token) + 1]
+    assert (by_id.last.finish_reason, by_id.last.stop_reason) == ("stop", token)
+
+
+def test_without_a_seed_answers_differ() -> None:
+    with running_engine() as engine:
+        texts = {a.text for a in answers(engine, [request(seed=None, temperature=2.0) for _ in range(6)])}
+    assert len(texts) > 1
+
+
+def test_max_tokens_is_cut_to_the_context() -> None:
+    with running_engine() as engine:
+        got = answers(engine, [request("x" * (engine.max_context - 3), max_tokens=1000)])[0]
+    assert len(got.token_ids) <= 3
+
+
+# --- refusals
+
+
+def submit_only(engine: Engine, req: GenerationRequest) -> None:
+    async def main() -> None:
+        engine.submit(req).cancel()
+
+    run(main())
+
+
+def test_prompts_beyond_the_context_are_refused() -> None:
+    with running_engine() as engine:
+        with pytest.raises(ContextLengthError, match="512"):
+            submit_only(engine, request("x" * 512))
+        submit_only(engine, request("x" * 511))
+
+
+def test_the_cache_s_memory_bounds_the_context_too() -> None:
+    with running_engine(kv_cache_bytes=1) as engine:
+        assert engine.max_context == 256
+        with pytest.raises(ContextLengthError, match="256"):
+            submit_only(engine, request("x" * 256))
+
+
+def test_a_full_queue_is_an_overload_and_recovers() -> None:
+    async def main(engine: Engine) -> None:
+        streams = [engine.submit(request(max_tokens=100)) for _ in range(5)]
+        with pytest.raises(EngineOverloadedError):
+            engine.submit(request())
+        for stream in streams:
+            await answer(stream)
+        assert (await answer(engine.submit(request()))).last.error is None
+
+    with running_engine(max_batch_size=2, max_waiting=3) as engine:
+        run(main(engine))
+        assert (engine.running, engine.waiting) == (0, 0)
+
+
+def test_an_engine_that_does_not_run_takes_nothing() -> None:
+    engine = Engine(tiny_loaded(), ByteVocabulary())
+    assert not engine.is_healthy
+    with pytest.raises(EngineStoppedError):
+        submit_only(engine, request())
+    engine.start()
+    assert engine.is_healthy
+    with pytest.raises(EngineStoppedError, match="once"):
+        engine.start()
+    engine.stop()
+    engine.stop()
+    assert not engine.is_healthy
+    with pytest.raises(EngineStoppedError):
+        submit_only(engine, request())
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"prompt_token_ids": []}, {"max_tokens": 0}, {"stop": ("a", "")}], ids=lambda w: next(iter(w))
+)
+def test_senseless_requests_are_refused(wrong: dict[str, Any]) -> None:
+    good: dict[str, Any] = {"prompt_token_ids": [1], "sampling": request().sampling, "max_tokens": 5}
+    with pytest.raises(ValueError, match=r"prompt|max_tokens|stop"):
+        GenerationRequest(**(good | wrong))
+
+
+# --- endings from outside
+
+
+def test_stopping_ends_every_request_with_abort() -> None:
+    async def main(engine: Engine) -> list[Answer]:
+        streams = [engine.submit(request(max_tokens=400)) for _ in range(12)]
+        waiting = [asyncio.ensure_future(answer(s)) for s in streams]
+        await asyncio.sleep(0.05)
+        await asyncio.to_thread(engine.stop)
+        return list(await asyncio.gather(*waiting))
+
+    with running_engine(max_batch_size=4) as engine:
+        reasons = [a.last.finish_reason for a in run(main(engine))]
+    assert set(reasons) <= {"abort", "stop", "length"}
+    assert "abort" in reasons
+
+
+@pytest.mark.parametrize("way", ["cancel", "aclose", "context", "task"])
+def test_leaving_frees_the_slot(way: str) -> None:
+    async def leave(engine: Engine) -> None:
+        stream = engine.submit(request("the one that leaves", max_tokens=400, temperature=0))
+        if way == "task":
+            task = asyncio.ensure_future(answer(stream))
+            await asyncio.sleep(0.02)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            return
+        assert (await anext(stream)).finish_reason is None
+        if way == "cancel":
+            stream.cancel()
+        elif way == "aclose":
+            await stream.aclose()
+        else:
+            async with stream:
+                pass
+        assert [delta async for delta in stream] == []
+
+    async def main(engine: Engine) -> Answer:
+        await leave(engine)
+        # The batch has one place only: this one can be answered only when the other has left it.
+        return await answer(engine.submit(request(max_tokens=5)))
+
+    with running_engine(max_batch_size=1) as engine:
+        assert run(main(engine)).last.finish_reason in ("stop", "length")
+        assert (engine.running, engine.waiting) == (0, 0)
+        assert engine._runner._slots == {}
+
+
+def test_cancelling_a_waiting_request_takes_it_out_of_the_queue() -> None:
+    async def main(engine: Engine) -> None:
+        long = asyncio.ensure_future(answer(engine.submit(request(max_tokens=100))))
+        queued = engine.submit(request(max_tokens=100))
+        queued.cancel()
+        await long
+        assert (await answer(engine.submit(request(max_tokens=2)))).last.error is None
+
+    with running_engine(max_batch_size=1) as engine:
+        run(main(engine))
+        assert (engine.running, engine.waiting) == (0, 0)
+
+
+def test_a_closed_event_loop_does_not_hurt_the_others() -> None:
+    async def abandon(engine: Engine) -> None:
+        engine.submit(request(max_tokens=50))
+
+    with running_engine() as engine:
+        run(abandon(engine))
+        assert answers(engine, [request()])[0].last.error is None
+        assert engine.is_healthy
+
+
+# --- faults
+
+
+@pytest.mark.parametrize("fault", ["new", "fill", "accept", "refuse"])
+@pytest.mark.parametrize("fault_at", [0, 3])
+def test_a_failing_matcher_ends_only_its_own_request(fault: str, fault_at: int) -> None:
+    if fault == "new" and fault_at:
+        fault_at = 0
+    broken = request(grammar=digits(8, fault=fault, fault_at=fault_at), max_tokens=20)
+    others = [request(grammar=digits(8), seed=s, max_tokens=20) for s in range(3)]
+    with running_engine() as engine:
+        expected = answers(engine, others)
+        bad, *good = answers(engine, [broken, *others])
+        assert engine.is_healthy
+    assert bad.last.finish_reason == "error"
+    assert bad.last.error is not None
+    assert ("refused" if fault == "refuse" else "went wrong") in bad.last.error
+    assert len(bad.token_ids) == fault_at
+    assert good == expected
+
+
+def test_a_grammar_that_allows_nothing_is_an_error() -> None:
+    with running_engine() as engine:
+        bad, good = answers(engine, [request(grammar=FakeGrammar([frozenset()] * 2)), request()])
+    assert bad.last == TextDelta("", (), "error", None, "no token is allowed here")
+    assert good.last.error is None
+
+
+def test_logits_that_are_not_numbers_end_only_their_request() -> None:
+    loaded = tiny_loaded()
+    with torch.no_grad():
+        loaded.model.get_input_embeddings().weight[ord("!")] = float("nan")
+    engine = Engine(loaded, ByteVocabulary(), matcher_factory=FakeMatcher)
+    engine.start()
+    plain = request("abc", grammar=digits(5))
+    bad, good = answers(engine, [request("ab!"), plain])
+    again = answers(engine, [plain])[0]
+    engine.stop()
+    assert bad.last.error == "the model computed logits that are not numbers"
+    assert good == again
+    assert good.last.finish_reason == "stop"
+
+
+def test_a_failed_forward_pass_ends_its_step_s_requests_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    with running_engine() as engine:
+        expected = answers(engine, [request()])
+        forward = engine._runner.forward
+
+        def fail_once(chunks: Any) -> Any:
+            monkeypatch.setattr(engine._runner, "forward", forward)
+            raise MemoryError("no memory left")
+
+        monkeypatch.setattr(engine._runner, "forward", fail_once)
+        bad = answers(engine, [request()])[0]
+        assert answers(engine, [request()]) == expected
+    assert bad.last.finish_reason == "error"
+    assert "no memory left" in str(bad.last.error)
