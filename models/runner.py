@@ -10,7 +10,7 @@ import torch
 
 from models.loading import LoadedModel
 from models.packed_linear import pack_linear_layers
-from models.slot_cache import ATTENTION_NAME, COLUMN_MULTIPLE, Placement, SlotCache
+from models.slot_cache import ATTENTION_NAME, COLUMN_MULTIPLE, LEAST_COLUMNS, Placement, SlotCache
 
 _COLUMN_STEP = 256  # of the allocation: growing copies the cache, so it grows in steps
 _UNSUPPORTED_LAYERS = ("linear", "mamba", "recurrent", "conv", "ssm")
@@ -139,7 +139,7 @@ class ModelRunner:
             row_index=torch.tensor(rows, device=self.device),
             positions=first[:, None] + torch.arange(width, device=self.device),
             # The first chunk of one prompt is plain causal attention, which needs no mask.
-            columns=end if is_first_prompt else min(_round_up(end, COLUMN_MULTIPLE), self._cache.columns),
+            columns=end if is_first_prompt else max(_round_up(end, COLUMN_MULTIPLE), LEAST_COLUMNS),
             offset=0 if is_first_prompt else first,
         )
 
@@ -235,22 +235,24 @@ def _check_prompts(vocab_size: int) -> list[list[int]]:
 def _run_check(
     model: Any, cache: SlotCache, prompts: list[list[int]], device: torch.device
 ) -> list[torch.Tensor]:
-    """The prompts' last logits by way of the cache: all but one token alone, the last ones in a batch."""
-    cache.resize(len(prompts), COLUMN_MULTIPLE)
+    """The prompts' last logits by way of the cache: the last tokens alone, and then in a batch."""
+    cache.resize(len(prompts), LEAST_COLUMNS)
     runner = ModelRunner.__new__(ModelRunner)
     runner.device, runner.max_batch_size = device, len(prompts)
     runner._model, runner._cache, runner._is_cpu = model, cache, device.type == "cpu"
     runner._slots = {row: _Slot(row) for row in range(len(prompts))}
     for row, prompt in enumerate(prompts):
         runner._run([Chunk(row, 0, prompt[:-1])])
-    return list(runner._run([Chunk(row, len(p) - 1, p[-1:]) for row, p in enumerate(prompts)]))
+    endings = [Chunk(row, len(prompt) - 1, prompt[-1:]) for row, prompt in enumerate(prompts)]
+    alone = [runner._run([chunk])[0] for chunk in endings]
+    return [*alone, *runner._run(endings)]
 
 
 def _compare(
     expected: list[torch.Tensor], found: list[torch.Tensor], model_type: str, dtype: torch.dtype
 ) -> None:
     tolerance = 1e-3 if dtype == torch.float32 else 0.1
-    for plain, cached in zip(expected, found, strict=True):
+    for plain, cached in zip(expected * 2, found, strict=True):
         plain, cached = plain.float(), cached.float()
         error = (plain - cached).abs().max() / plain.abs().max().clamp_min(1e-6)
         if not bool(error <= tolerance):

@@ -18,7 +18,10 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 ATTENTION_NAME = "syntagma"
-COLUMN_MULTIPLE = 16  # of a step's width: the CPU's attention sums in blocks, whose edges must not move
+# The CPU's products sum in blocks whose edges must not move with the company that a sequence has, and
+# products of few numbers use another kernel: so the width of a step is a multiple, and not too small.
+COLUMN_MULTIPLE = 16
+LEAST_COLUMNS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +144,14 @@ def _resized(states: torch.Tensor, rows: int, columns: int) -> torch.Tensor:
 
 
 def _write(states: torch.Tensor, new: torch.Tensor, placement: Placement) -> torch.Tensor:
-    """Store `new` [batch, heads, query, head_dim]; return [batch, heads, columns, head_dim]."""
+    """Store `new` [batch, heads, query, head_dim]; return [batch, heads, columns, head_dim].
+
+    Of a batch that repeats one sequence, one row is returned: the attention is the same for all.
+    """
     if len(placement.rows) > 1 and len(set(placement.rows)) == 1:  # one sequence, repeated
         first = placement.rows[0]
         states[first : first + 1, :, placement.positions[0]] = new[:1]
-        return states[first : first + 1, :, : placement.columns].expand(len(placement.rows), -1, -1, -1)
+        return states[first : first + 1, :, : placement.columns]
     row_range = placement.row_range
     if isinstance(placement.offset, int) and row_range is not None:
         end = placement.offset + new.shape[2]
@@ -204,13 +210,17 @@ def _slot_attention(
     """
     is_cpu_decoding = query.shape[2] == 1 and query.device.type == "cpu" and query.dtype == torch.float32
     has_bias = kwargs.get("position_bias") is not None
+    repeats = query.shape[0] if key.shape[0] == 1 else 1
+    if repeats > 1:  # expanding the keys instead would copy them, and change the order of the sums
+        query, attention_mask = query[:1], None if attention_mask is None else attention_mask[:1]
     if (softcap is None and s_aux is None and not is_cpu_decoding) or has_bias:
         kwargs["dropout"] = 0.0
         output, _ = sdpa_attention_forward(
             module, query, key, value, attention_mask, scaling=scaling, softcap=softcap, **kwargs
         )
-        return output, None
-    return _plain_attention(query, key, value, attention_mask, scaling, softcap, s_aux), None
+    else:
+        output = _plain_attention(query, key, value, attention_mask, scaling, softcap, s_aux)
+    return output.expand(output.shape[0] * repeats, -1, -1, -1), None
 
 
 def _plain_attention(

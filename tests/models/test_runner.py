@@ -120,9 +120,11 @@ def bits_alone_and_in_batch(loaded: LoadedModel, companions: int) -> list[tuple[
 
 
 @pytest.mark.parametrize("companions", [1, 3, 11])
-def test_company_changes_logits_by_rounding_at_most(companions: int) -> None:
+@pytest.mark.parametrize("threads", [1, 2])
+def test_company_does_not_change_a_bit(companions: int, threads: int) -> None:
+    torch.set_num_threads(threads)
     for alone, together in bits_alone_and_in_batch(tiny_loaded(), companions):
-        torch.testing.assert_close(alone, together, atol=1e-5, rtol=1e-5)
+        assert torch.equal(alone, together)
 
 
 def test_states_that_are_not_numbers_do_not_outlive_their_sequence() -> None:

@@ -24,8 +24,14 @@ def compiler() -> FakeCompiler:
 
 
 @pytest.fixture
-def settings() -> ServerSettings:
-    return ServerSettings(grammar_timeout_s=0.5, grammar_max_bytes=5000, max_body_bytes=100_000)
+def grammar_timeout_s() -> float:
+    """Tests of the time-out itself set it short."""
+    return 60
+
+
+@pytest.fixture
+def settings(grammar_timeout_s: float) -> ServerSettings:
+    return ServerSettings(grammar_timeout_s=grammar_timeout_s, grammar_max_bytes=5000, max_body_bytes=100_000)
 
 
 @pytest.fixture

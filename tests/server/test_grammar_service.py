@@ -20,8 +20,14 @@ def compiler() -> FakeCompiler:
 
 
 @pytest.fixture
-def service(compiler: FakeCompiler) -> Iterator[GrammarService]:
-    service = GrammarService(compiler, max_threads=1, max_pending=2, timeout_s=0.2, max_bytes=100)
+def timeout_s() -> float:
+    """Tests of the time-out itself set it short."""
+    return 60
+
+
+@pytest.fixture
+def service(compiler: FakeCompiler, timeout_s: float) -> Iterator[GrammarService]:
+    service = GrammarService(compiler, max_threads=1, max_pending=2, timeout_s=timeout_s, max_bytes=100)
     yield service
     compiler.gate.set()
     service.close()
@@ -108,6 +114,7 @@ async def test_too_many_different_grammars_are_overload(
     assert await service.compile(C) is not None
 
 
+@pytest.mark.parametrize("timeout_s", [0.2])
 async def test_slow_compile_is_the_grammars_fault(service: GrammarService, compiler: FakeCompiler) -> None:
     compiler.gate.clear()
     error = await error_of(service, A)
@@ -117,6 +124,7 @@ async def test_slow_compile_is_the_grammars_fault(service: GrammarService, compi
     assert await service.compile(A) is not None
 
 
+@pytest.mark.parametrize("timeout_s", [0.2])
 async def test_slow_queue_is_overload(service: GrammarService, compiler: FakeCompiler) -> None:
     compiler.gate.clear()
     errors = await asyncio.gather(service.compile(A), service.compile(B), return_exceptions=True)

@@ -83,7 +83,8 @@ def test_a_small_cache_changes_no_answer(monkeypatch: pytest.MonkeyPatch) -> Non
         expected = answers(engine, requests)
         cell = engine._runner.bytes_per_cell
     with running_engine(kv_cache_bytes=2 * 512 * cell) as engine:
-        preempt, preemptions = engine._scheduler.preempt_youngest, []
+        preemptions: list[None] = []
+        preempt = engine._scheduler.preempt_youngest
         monkeypatch.setattr(engine._scheduler, "preempt_youngest", lambda: preemptions.append(preempt()))
         assert answers(engine, requests) == expected
     assert preemptions
