@@ -21,8 +21,9 @@ MacroAutomaton::MacroAutomaton(Nfa nfa) : nfa_(std::move(nfa)) {
 
 void MacroAutomaton::account(size_t bytes) {
   if (memory_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes > kMemoryLimit)
-    throw LimitExceeded("automaton_memory", kMemoryLimit, "The grammar's automaton needs more than " +
-                                                std::to_string(kMemoryLimit >> 20) + " MiB");
+    throw LimitExceeded(
+        "automaton_memory", kMemoryLimit,
+        "The grammar's automaton needs more than " + std::to_string(kMemoryLimit >> 20) + " MiB");
 }
 
 int32_t MacroAutomaton::intern_context(std::vector<std::pair<int32_t, int32_t>> wanted) {
@@ -116,7 +117,8 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   const int32_t key[] = {context, is_start, reports, set_id};
   const int32_t id = state_keys_.intern(key);
   if (id < static_cast<int32_t>(states_.size())) return id;
-  account(state_sets_.memory_bytes() - before + sizeof(MacroState) + nfa_.class_count() * sizeof(int32_t) + 64);
+  account(state_sets_.memory_bytes() - before + sizeof(MacroState) + nfa_.class_count() * sizeof(int32_t) +
+          64);
   MacroState& m = states_.emplace_back();
   m.context = context;
   m.reports = reports;
@@ -193,9 +195,9 @@ void MacroAutomaton::compute_calls(int32_t id) {
 int32_t MacroAutomaton::intern_counter(Counter counter) {
   const auto low = [](int64_t v) { return static_cast<int32_t>(v); };
   const auto high = [](int64_t v) { return static_cast<int32_t>(v >> 32); };
-  const int32_t id = counter_keys_.intern(std::vector<int32_t>{low(counter.min), high(counter.min), low(counter.max),
-                                                               high(counter.max), counter.reports,
-                                                               counter.body_start});
+  const int32_t id =
+      counter_keys_.intern(std::vector<int32_t>{low(counter.min), high(counter.min), low(counter.max),
+                                                high(counter.max), counter.reports, counter.body_start});
   if (id == static_cast<int32_t>(counters_.size())) counters_.emplace_back() = counter;
   return id;
 }

@@ -27,9 +27,10 @@ int64_t MaskStore::within_reach(int64_t iterations) const {
   return iterations > vocabulary_->longest_token() ? kUnbounded : iterations;
 }
 
-// Frames on top of counted repetitions are walked together with the counters, down to the first ordinary parents.
-std::vector<MaskStore::CountedResult> MaskStore::counted_results(StackArena& arena, Item item, int32_t exit_set,
-                                                                 bool may_walk) {
+// Frames on top of counted repetitions are walked together with the counters, down to the first ordinary
+// parents.
+std::vector<MaskStore::CountedResult> MaskStore::counted_results(StackArena& arena, Item item,
+                                                                 int32_t exit_set, bool may_walk) {
   struct Path {
     std::vector<int32_t> counters;  // from the item downwards
     int32_t parents;
@@ -41,7 +42,8 @@ std::vector<MaskStore::CountedResult> MaskStore::counted_results(StackArena& are
     const Path path = std::move(pending.back());
     pending.pop_back();
     std::vector<int32_t> ordinary;
-    const std::vector<int32_t> parents(arena.parents(path.parents).begin(), arena.parents(path.parents).end());
+    const std::vector<int32_t> parents(arena.parents(path.parents).begin(),
+                                       arena.parents(path.parents).end());
     for (const int32_t node : parents) {
       if (!arena.node(node).is_counter()) {
         ordinary.push_back(node);
@@ -124,7 +126,8 @@ const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set) {
         continue;
       }
       const int32_t reports = walker_.reports(state);
-      if (reports != 0 && may_continue(node, reports)) exits.emplace_back(reports, static_cast<int32_t>(node));
+      if (reports != 0 && may_continue(node, reports))
+        exits.emplace_back(reports, static_cast<int32_t>(node));
       if (!walker_.has_items(state)) {
         node = n.subtree_end;
         continue;
@@ -138,7 +141,8 @@ const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set) {
                                                             : Row::from_ranges(*vocabulary_, accepted)));
   result->row = rows_.back().get();
   row_bytes_ += result->row->memory_bytes();
-  std::stable_sort(exits.begin(), exits.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(exits.begin(), exits.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   for (size_t i = 0; i < exits.size();) {
     std::vector<int32_t> nodes;
     const int32_t reports = exits[i].first;

@@ -1,9 +1,9 @@
 // Rows of one compiled grammar over one vocabulary, computed when first needed and shared by all matchers.
 //
-// The mask of an item is what its frame consumes without leaving (its row), and for tokens that leave in the middle,
-// what the parents do with the rest. The rest of a token is a place in the vocabulary's trie, so what leaves a frame
-// is a set of trie nodes (an exit set), and what a parent does with it is again a row and exit sets. Both depend on
-// positions of the grammar only, never on the text, so the tables are finite and exact.
+// The mask of an item is what its frame consumes without leaving (its row), and for tokens that leave in the
+// middle, what the parents do with the rest. The rest of a token is a place in the vocabulary's trie, so what
+// leaves a frame is a set of trie nodes (an exit set), and what a parent does with it is again a row and exit
+// sets. Both depend on positions of the grammar only, never on the text, so the tables are finite and exact.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ class MaskStore {
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
 
-  // Calls `visit(result, parents)` for each way to see `item` (of `arena`) relative to a set of its parents. False,
-  // without a call for every way, if that takes a walk and `may_walk` is not given.
+  // Calls `visit(result, parents)` for each way to see `item` (of `arena`) relative to a set of its parents.
+  // False, without a call for every way, if that takes a walk and `may_walk` is not given.
   template <typename Visit>
   bool for_each_result(StackArena& arena, Item item, int32_t exit_set, bool may_walk, Visit visit) {
     if (!arena.has_counters(item.parents)) {

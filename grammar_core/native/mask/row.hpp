@@ -14,7 +14,8 @@ class Row {
   enum class Form : uint8_t { kAllowed, kExcluded, kDense };
 
   // From ranges of ranks, in order and apart from each other.
-  static Row from_sorted_ranges(const Vocabulary& vocabulary, std::span<const std::pair<uint32_t, uint32_t>> ranges);
+  static Row from_sorted_ranges(const Vocabulary& vocabulary,
+                                std::span<const std::pair<uint32_t, uint32_t>> ranges);
   // From ranges of ranks in any order, with overlaps.
   static Row from_ranges(const Vocabulary& vocabulary, std::span<const std::pair<uint32_t, uint32_t>> ranges);
   // The union of `rows`, with the stop tokens if `with_stop_tokens`.

@@ -56,12 +56,14 @@ GroupSet WalkAutomaton::compute_loop(int32_t state) {
     if (next(state, static_cast<uint8_t>(byte)) != state) leaving |= group;
   }
   GroupSet loop = all & ~leaving;
-  // Well-formed characters by lead byte (Unicode Standard, table 3-7): after the lead, the second byte's range.
+  // Well-formed characters by lead byte (Unicode Standard, table 3-7): after the lead, the second byte's
+  // range.
   struct LeadRange {
     int first, last, low, high, rest;
   };
-  constexpr LeadRange kLeads[] = {{0xC2, 0xDF, 0x80, 0xBF, 1}, {0xE0, 0xE0, 0xA0, 0xBF, 2}, {0xE1, 0xEC, 0x80, 0xBF, 2},
-                                  {0xED, 0xED, 0x80, 0x9F, 2}, {0xEE, 0xEF, 0x80, 0xBF, 2}, {0xF0, 0xF0, 0x90, 0xBF, 3},
+  constexpr LeadRange kLeads[] = {{0xC2, 0xDF, 0x80, 0xBF, 1}, {0xE0, 0xE0, 0xA0, 0xBF, 2},
+                                  {0xE1, 0xEC, 0x80, 0xBF, 2}, {0xED, 0xED, 0x80, 0x9F, 2},
+                                  {0xEE, 0xEF, 0x80, 0xBF, 2}, {0xF0, 0xF0, 0x90, 0xBF, 3},
                                   {0xF1, 0xF3, 0x80, 0xBF, 3}, {0xF4, 0xF4, 0x80, 0x8F, 3}};
   bool all_characters = true;
   for (const LeadRange& range : kLeads)

@@ -1,5 +1,5 @@
-// Configurations relative to an unknown parent, determinised on demand, so that a walk over the vocabulary's trie
-// costs one table look-up a byte. Used under the mask store's lock only.
+// Configurations relative to an unknown parent, determinised on demand, so that a walk over the vocabulary's
+// trie costs one table look-up a byte. Used under the mask store's lock only.
 #pragma once
 
 #include <cstdint>
@@ -33,13 +33,13 @@ class WalkAutomaton {
   int32_t reports(int32_t state) const { return states_[state].reports; }
   // Whether `state` can go on without leaving to the base.
   bool has_items(int32_t state) const { return states_[state].has_items; }
-  // Groups of bytes that lead from `state` back to it; with kBrokenUtf8 always out, and the non-ASCII group in when
-  // every character outside ASCII does.
+  // Groups of bytes that lead from `state` back to it; with kBrokenUtf8 always out, and the non-ASCII group
+  // in when every character outside ASCII does.
   GroupSet loop_groups(int32_t state) {
     return states_[state].loop_known ? states_[state].loop_groups : compute_loop(state);
   }
   bool loop_known(int32_t state) const { return states_[state].loop_known; }
-  size_t memory_bytes() const { 
+  size_t memory_bytes() const {
     return states_.size() * sizeof(State) + next_.size() * sizeof(int32_t) + arena_.memory_bytes() +
            keys_.memory_bytes();
   }

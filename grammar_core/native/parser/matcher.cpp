@@ -12,7 +12,9 @@ constexpr size_t kArenaLimit = size_t{512} << 20;
 }  // namespace
 
 Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar)
-    : grammar_(std::move(grammar)), generation_(grammar_->generation()), stacks_(std::make_shared<Stacks>(grammar_->automaton())) {
+    : grammar_(std::move(grammar)),
+      generation_(grammar_->generation()),
+      stacks_(std::make_shared<Stacks>(grammar_->automaton())) {
   masks_ = grammar_->masks();
   reset();
 }
@@ -131,15 +133,16 @@ const Row* Matcher::assemble_mask(bool may_walk) {
   for (const Item& item : items()) pending.push_back({kWholeTrie, item});
   for (size_t i = 0; i < pending.size(); ++i) {
     const PendingItem next = pending[i];
-    const bool found = masks_->for_each_result(
-        arena, next.item, next.exit_set, may_walk, [&](const WalkResult& result, int32_t parents) {
-          if (!result.row->empty()) rows.push_back(result.row);
-          if (parents == kBaseParents) return;  // the text ends there
-          for (const Exit& exit : result.exits) {
-            stacks_->stepper.resume(parents, exit.reports, resumed);
-            for (const Item& item : resumed.items) add(exit.exit_set, item);
-          }
-        });
+    const bool found = masks_->for_each_result(arena, next.item, next.exit_set, may_walk,
+                                               [&](const WalkResult& result, int32_t parents) {
+                                                 if (!result.row->empty()) rows.push_back(result.row);
+                                                 if (parents == kBaseParents) return;  // the text ends there
+                                                 for (const Exit& exit : result.exits) {
+                                                   stacks_->stepper.resume(parents, exit.reports, resumed);
+                                                   for (const Item& item : resumed.items)
+                                                     add(exit.exit_set, item);
+                                                 }
+                                               });
     if (!found) return nullptr;
   }
   return masks_->merged(rows, is_completed());

@@ -95,15 +95,16 @@ void Stepper::count_work() {
 // True if the item is new or gained parents.
 bool Stepper::add(Item item) {
   count_work();
-  if (Item* known = find(item.macro)) return known->parents != item.parents && add_parents(*known, item.parents);
+  if (Item* known = find(item.macro))
+    return known->parents != item.parents && add_parents(*known, item.parents);
   append(item);
   const int32_t reports = automaton_.state(item.macro).reports;
   if (reports != 0) report_to(item.parents, reports);
   return true;
 }
 
-// Reports to those of `parents` that `known` did not have. The union itself waits until all are known: ambiguous
-// grammars add many sets that contain one another.
+// Reports to those of `parents` that `known` did not have. The union itself waits until all are known:
+// ambiguous grammars add many sets that contain one another.
 bool Stepper::add_parents(Item& known, int32_t parents) {
   const auto visit = [&](int32_t set, auto on_node) {
     std::vector<int32_t> pending{set};
@@ -112,7 +113,8 @@ bool Stepper::add_parents(Item& known, int32_t parents) {
       const int32_t next = pending.back();
       pending.pop_back();
       count_work();
-      if (!counted_.insert(static_cast<uint64_t>(known.macro) << 32 | static_cast<uint32_t>(next)).second) continue;
+      if (!counted_.insert(static_cast<uint64_t>(known.macro) << 32 | static_cast<uint32_t>(next)).second)
+        continue;
       const auto parts = arena_.parts(next);
       if (!parts.empty()) {
         pending.insert(pending.end(), parts.begin(), parts.end());
@@ -179,8 +181,8 @@ void Stepper::advance_counter(const StackNode& node) {
   if (next.left > 0) add({counter.body_start, arena_.single_parent(arena_.intern_node(next))});
 }
 
-// Frames are opened when their first byte comes, but a counted repetition needs its counter first: those that may
-// begin now are opened at once.
+// Frames are opened when their first byte comes, but a counted repetition needs its counter first: those that
+// may begin now are opened at once.
 void Stepper::open_counters() {
   std::vector<int32_t> agenda;
   for (const Item& item : out_->items) agenda.push_back(item.macro);
@@ -203,8 +205,8 @@ void Stepper::open_counters() {
     for (const CounterCall& call : m.counter_calls) {
       const Counter& counter = automaton_.counter(call.counter);
       const int32_t parents = call.tail ? item.parents : waiting();
-      open({counter.body_start,
-            arena_.single_parent(arena_.intern_node({kNone, call.counter, parents, counter.min, counter.max}))});
+      open({counter.body_start, arena_.single_parent(arena_.intern_node(
+                                    {kNone, call.counter, parents, counter.min, counter.max}))});
     }
   }
 }

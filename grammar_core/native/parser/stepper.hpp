@@ -66,7 +66,7 @@ class Stepper {
   int64_t work_ = 0;
   Configuration* out_ = nullptr;
   std::vector<Report> pending_;
-  std::vector<Item> returned_;  // items that only reported
+  std::vector<Item> returned_;                 // items that only reported
   std::unordered_map<int32_t, size_t> index_;  // by macro-state, into either list, once one is long
   std::vector<Item> gained_;                   // parent sets that known items got beside their first
   std::unordered_set<uint64_t> counted_;       // (macro-state, parent set) that such an item already has

@@ -90,7 +90,8 @@ void Vocabulary::build_trie() {
   for (uint32_t rank = 0; rank < token_at_rank_.size(); ++rank) {
     const std::string_view current = token(token_at_rank_[rank]);
     size_t shared = 0;
-    while (shared < previous.size() && shared < current.size() && previous[shared] == current[shared]) ++shared;
+    while (shared < previous.size() && shared < current.size() && previous[shared] == current[shared])
+      ++shared;
     close_to(shared);
     for (size_t i = shared; i < current.size(); ++i) {
       path.push_back(static_cast<uint32_t>(trie_.size()));
@@ -121,7 +122,8 @@ void Vocabulary::summarize_subtrees() {
     const auto [first, last] = ranks_at(node);
     if (first == last) continue;
     const std::string_view text = token(token_at_rank_[first]);
-    if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<uint8_t>(c) < 0x80; })) continue;
+    if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<uint8_t>(c) < 0x80; }))
+      continue;
     std::vector<uint8_t> whole(text.size() + 1, 0);
     whole[text.size()] = 1;
     for (size_t i = text.size(); i-- > 0;) {

@@ -19,8 +19,8 @@ struct TrieNode {
   uint8_t byte;
 };
 
-// Sets of bytes coarse enough for one word: every group lies in a handful of ranges of ASCII, and all of non-ASCII
-// is one group. `kBrokenUtf8` marks text that is not whole UTF-8.
+// Sets of bytes coarse enough for one word: every group lies in a handful of ranges of ASCII, and all of
+// non-ASCII is one group. `kBrokenUtf8` marks text that is not whole UTF-8.
 using GroupSet = uint64_t;
 constexpr int kNonAsciiGroup = 62;
 constexpr GroupSet kBrokenUtf8 = GroupSet{1} << 63;
@@ -28,8 +28,8 @@ int group_of(uint8_t byte);
 
 class Vocabulary {
  public:
-  // `tokens` by id; an empty string marks a token that never matches text. `size` is the width of a mask, at least
-  // the number of tokens. Throws std::invalid_argument for a stop token out of range.
+  // `tokens` by id; an empty string marks a token that never matches text. `size` is the width of a mask, at
+  // least the number of tokens. Throws std::invalid_argument for a stop token out of range.
   Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> stop_tokens, int32_t size);
 
   int32_t size() const { return size_; }
