@@ -14,6 +14,7 @@ constexpr size_t kMemoryLimit = size_t{256} << 20;
 MacroAutomaton::MacroAutomaton(Nfa nfa) : nfa_(std::move(nfa)) {
   in_set_.assign(nfa_.state_count(), 0);
   memory_bytes_ = nfa_.memory_bytes() + in_set_.size() * sizeof(uint32_t);
+  for (const Symbol& symbol : nfa_.symbols()) counts_ |= symbol.is_counter();
   report_sets_.intern({});  // 0 is the empty set
   const int32_t root_report = report_sets_.intern(std::vector<int32_t>{nfa_.root()});
   root_start_ = contexts_[intern_context({{nfa_.root(), root_report}})].start;
@@ -104,11 +105,15 @@ int32_t MacroAutomaton::close_set(int32_t context) {
 int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t reports) {
   std::vector<int32_t>& states = edge_states_;
   states.clear();
-  bool has_counters = false;
+  bool has_calls = false, has_counters = false;
   for (const int32_t s : set_) {
     if (nfa_.byte_edges(s).empty() && nfa_.call_edges(s).empty()) continue;
     states.push_back(s);
-    for (const CallEdge& call : nfa_.call_edges(s)) has_counters |= nfa_.symbols()[call.symbol].is_counter();
+    for (const CallEdge& call : nfa_.call_edges(s)) {
+      const bool is_counter = nfa_.symbols()[call.symbol].is_counter();
+      has_counters |= is_counter;
+      has_calls |= is_counter || !is_start;
+    }
   }
   if (states.empty() && reports == 0) return kNone;
   std::sort(states.begin(), states.end());
@@ -123,6 +128,7 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   m.context = context;
   m.reports = reports;
   m.has_edges = !states.empty();
+  m.has_calls = has_calls;
   m.has_counters = has_counters;
   m.is_start = is_start;
   m.states = set_id;

@@ -45,6 +45,7 @@ struct MacroState {
   int32_t context = 0;
   int32_t reports = 0;        // symbols complete here, as the parents know them; 0 is the empty set
   bool has_edges = false;     // can go on inside the frame
+  bool has_calls = false;     // some state calls a symbol from the middle of the frame
   bool has_counters = false;  // some state calls a counted repetition
   bool is_start = false;      // nothing consumed yet: calls of rules are left corners, inside the frame
   int32_t states = 0;         // id of the sorted set of Nfa states with edges
@@ -64,6 +65,8 @@ class MacroAutomaton {
   int32_t root_start() const { return root_start_; }
   const MacroState& state(int32_t id) const { return states_[id]; }
   const Counter& counter(int32_t id) const { return counters_[id]; }
+  // Whether the grammar has any counted repetition.
+  bool counts() const { return counts_; }
 
   // The macro-state after a byte of `byte_class`, inside the frame; kNone if there is none.
   int32_t next(int32_t id, int byte_class) {
@@ -119,6 +122,7 @@ class MacroAutomaton {
   StableVector<Counter> counters_;
   ConcurrentMap after_;
   int32_t root_start_ = kNone;
+  bool counts_ = false;
 
   // Everything below is touched under the lock only.
   SequenceInterner report_sets_, state_sets_, context_keys_, state_keys_, counter_keys_;

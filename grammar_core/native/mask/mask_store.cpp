@@ -1,14 +1,15 @@
 #include "mask/mask_store.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <string>
 
 namespace syntagma {
 
 MaskStore::MaskStore(MacroAutomaton& automaton, std::shared_ptr<const Vocabulary> vocabulary)
     : automaton_(automaton), vocabulary_(std::move(vocabulary)), walker_(automaton) {
   exit_sets_.intern(std::vector<int32_t>{0});
+  keep(Row());  // id 0, so that no pair of two other rows has key 0
+  nothing_ = rows_.back().get();
+  stop_tokens_ = keep(Row::from_stop_tokens(*vocabulary_));
   path_.resize(vocabulary_->longest_token() + 1);
 }
 
@@ -137,10 +138,8 @@ const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set) {
     }
   }
   auto result = std::make_unique<WalkResult>();
-  rows_.push_back(std::make_unique<Row>(origins.size() == 1 ? Row::from_sorted_ranges(*vocabulary_, accepted)
-                                                            : Row::from_ranges(*vocabulary_, accepted)));
-  result->row = rows_.back().get();
-  row_bytes_ += result->row->memory_bytes();
+  result->row = keep(origins.size() == 1 ? Row::from_sorted_ranges(*vocabulary_, accepted)
+                                         : Row::from_ranges(*vocabulary_, accepted));
   std::stable_sort(exits.begin(), exits.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   for (size_t i = 0; i < exits.size();) {
@@ -155,27 +154,26 @@ const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set) {
   return results_.emplace(key, std::move(result)).first->second.get();
 }
 
-const Row* MaskStore::merged(std::vector<const Row*>& rows, bool with_stop_tokens) {
-  std::sort(rows.begin(), rows.end());
-  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  if (rows.size() == 1 && !with_stop_tokens) return rows[0];
-  std::string key(rows.size() * sizeof(const Row*) + 1, '\0');
-  if (!rows.empty()) std::memcpy(key.data(), rows.data(), rows.size() * sizeof(const Row*));
-  key.back() = with_stop_tokens;
+const Row* MaskStore::compute_merged(uint64_t key, const Row& a, const Row& b) {
   const std::lock_guard lock(mutex_);
-  const auto [entry, added] = merged_.try_emplace(std::move(key), nullptr);
-  if (added) {
-    rows_.push_back(std::make_unique<Row>(Row::merge(*vocabulary_, rows, with_stop_tokens)));
-    entry->second = rows_.back().get();
-    row_bytes_ += entry->second->memory_bytes() + entry->first.size() + 64;
-    update_memory();
-  }
-  return entry->second;
+  if (const uint64_t found = merged_.find(key)) return reinterpret_cast<const Row*>(found);
+  const Row* row = keep(Row::merge(*vocabulary_, a, b));
+  merged_.insert(key, reinterpret_cast<uint64_t>(row));
+  update_memory();
+  return row;
+}
+
+const Row* MaskStore::keep(Row row) {
+  row.set_id(static_cast<uint32_t>(rows_.size()));
+  rows_.push_back(std::make_unique<Row>(std::move(row)));
+  row_bytes_ += rows_.back()->memory_bytes();
+  return rows_.back().get();
 }
 
 void MaskStore::update_memory() {
   memory_bytes_.store(row_bytes_ + walker_.memory_bytes() + exit_sets_.memory_bytes() +
-                          results_.size() * (sizeof(WalkResult) + 96) + plain_results_.memory_bytes(),
+                          results_.size() * (sizeof(WalkResult) + 96) + plain_results_.memory_bytes() +
+                          merged_.memory_bytes(),
                       std::memory_order_relaxed);
 }
 

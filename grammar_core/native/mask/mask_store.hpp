@@ -6,6 +6,7 @@
 // sets. Both depend on positions of the grammar only, never on the text, so the tables are finite and exact.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -53,8 +54,16 @@ class MaskStore {
     return true;
   }
 
-  // The union of rows, as a row that lives as long as the store.
-  const Row* merged(std::vector<const Row*>& rows, bool with_stop_tokens);
+  // Rows live as long as the store.
+  const Row* nothing() const { return nothing_; }
+  const Row* stop_tokens() const { return stop_tokens_; }
+  const Row* merged(const Row* a, const Row* b) {
+    if (a == b || b->empty()) return a;
+    if (a->empty()) return b;
+    const uint64_t key = static_cast<uint64_t>(std::min(a->id(), b->id())) << 32 | std::max(a->id(), b->id());
+    const uint64_t found = merged_.find(key);
+    return found != 0 ? reinterpret_cast<const Row*>(found) : compute_merged(key, *a, *b);
+  }
 
   size_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
 
@@ -71,6 +80,8 @@ class MaskStore {
     return may_walk ? compute_plain(macro, exit_set) : nullptr;
   }
   const WalkResult* compute_plain(int32_t macro, int32_t exit_set);
+  const Row* compute_merged(uint64_t key, const Row& a, const Row& b);
+  const Row* keep(Row row);
   std::vector<CountedResult> counted_results(StackArena& arena, Item item, int32_t exit_set, bool may_walk);
   const WalkResult* result_of_state(int32_t state, int32_t exit_set, bool may_walk);
   const WalkResult* walk(int32_t start, int32_t exit_set);
@@ -87,6 +98,9 @@ class MaskStore {
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::mutex mutex_;
   ConcurrentMap plain_results_;  // (macro-state, exit set) to WalkResult*
+  ConcurrentMap merged_;         // two ids of rows to Row*
+  const Row* nothing_;
+  const Row* stop_tokens_;
   std::atomic<size_t> memory_bytes_{0};
 
   // Under the lock.
@@ -95,7 +109,6 @@ class MaskStore {
   std::unordered_map<uint64_t, std::unique_ptr<WalkResult>> results_;  // by walker state and exit set
   std::vector<std::unique_ptr<Row>> rows_;
   std::unordered_map<int32_t, Follow> follow_;
-  std::unordered_map<std::string, const Row*> merged_;
   std::vector<int32_t> path_;
   size_t row_bytes_ = 0;
 };

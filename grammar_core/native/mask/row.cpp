@@ -81,11 +81,16 @@ Row Row::from_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ra
   return from_sorted_ranges(vocabulary, sorted);
 }
 
-Row Row::merge(const Vocabulary& vocabulary, std::span<const Row* const> rows, bool with_stop_tokens) {
+Row Row::from_stop_tokens(const Vocabulary& vocabulary) {
+  Row row;
+  row.data_.assign(vocabulary.stop_tokens().begin(), vocabulary.stop_tokens().end());
+  return row;
+}
+
+Row Row::merge(const Vocabulary& vocabulary, const Row& a, const Row& b) {
   std::vector<uint32_t> words(vocabulary.mask_words(), 0);
-  for (const Row* row : rows) row->add_to(vocabulary, words.data());
-  if (with_stop_tokens)
-    for (const int32_t id : vocabulary.stop_tokens()) set_bit(words.data(), static_cast<uint32_t>(id));
+  a.add_to(vocabulary, words.data());
+  b.add_to(vocabulary, words.data());
   return from_words(vocabulary, std::move(words));
 }
 

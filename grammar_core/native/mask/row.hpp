@@ -18,9 +18,13 @@ class Row {
                                 std::span<const std::pair<uint32_t, uint32_t>> ranges);
   // From ranges of ranks in any order, with overlaps.
   static Row from_ranges(const Vocabulary& vocabulary, std::span<const std::pair<uint32_t, uint32_t>> ranges);
-  // The union of `rows`, with the stop tokens if `with_stop_tokens`.
-  static Row merge(const Vocabulary& vocabulary, std::span<const Row* const> rows, bool with_stop_tokens);
+  static Row from_stop_tokens(const Vocabulary& vocabulary);
+  // The union of two rows.
+  static Row merge(const Vocabulary& vocabulary, const Row& a, const Row& b);
 
+  // A number that its keeper gives it.
+  uint32_t id() const { return id_; }
+  void set_id(uint32_t id) { id_ = id; }
   bool empty() const { return form_ == Form::kAllowed && data_.empty(); }
   Form form() const { return form_; }
   // Writes the mask's words.
@@ -33,6 +37,7 @@ class Row {
   static Row from_words(const Vocabulary& vocabulary, std::vector<uint32_t> words);
 
   Form form_ = Form::kAllowed;
+  uint32_t id_ = 0;
   std::vector<uint32_t> data_;  // token ids that are allowed, or text tokens that are not; or the words
 };
 

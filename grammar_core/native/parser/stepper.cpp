@@ -33,6 +33,7 @@ void Stepper::step(std::span<const Item> from, int byte_class, Configuration& ou
   for (const Item& item : from) {
     const int32_t inside = automaton_.next(item.macro, byte_class);
     if (inside != kNone) add({inside, item.parents});
+    if (!automaton_.state(item.macro).has_calls) continue;
     const MacroState& m = automaton_.with_calls(item.macro);
     if (m.tail_call_start != kNone) {
       const int32_t called = automaton_.next(m.tail_call_start, byte_class);
@@ -58,7 +59,7 @@ void Stepper::resume(int32_t parents, int32_t reports, Configuration& out) {
 void Stepper::finish() {
   drain();
   settle();
-  open_counters();
+  if (automaton_.counts()) open_counters();
   if (out_->items.size() > 1)
     std::sort(out_->items.begin(), out_->items.end(),
               [](const Item& a, const Item& b) { return a.macro < b.macro; });
@@ -184,17 +185,18 @@ void Stepper::advance_counter(const StackNode& node) {
 // Frames are opened when their first byte comes, but a counted repetition needs its counter first: those that
 // may begin now are opened at once.
 void Stepper::open_counters() {
-  std::vector<int32_t> agenda;
-  for (const Item& item : out_->items) agenda.push_back(item.macro);
+  agenda_.clear();
+  for (const Item& item : out_->items)
+    if (automaton_.state(item.macro).has_calls) agenda_.push_back(item.macro);
   const auto open = [&](Item item) {
     // An item that gained parents opens its own counters again, for the new ones.
     if (!add(item)) return;
     settle();
-    agenda.push_back(item.macro);
+    agenda_.push_back(item.macro);
   };
-  while (!agenda.empty()) {
-    const Item item = *find(agenda.back());
-    agenda.pop_back();
+  while (!agenda_.empty()) {
+    const Item item = *find(agenda_.back());
+    agenda_.pop_back();
     const MacroState& m = automaton_.with_calls(item.macro);
     const auto waiting = [&] {
       return arena_.single_parent(arena_.intern_node({item.macro, kNone, item.parents, 0, 0}));
