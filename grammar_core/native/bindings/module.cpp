@@ -87,8 +87,8 @@ MaskRows rows_of_tensor(nb::handle tensor, size_t width) {
                       dimensions > 0 ? extent(dimensions - 1) : 0, width);
 }
 
-std::shared_ptr<Vocabulary> make_vocabulary(const nb::list& tokens, std::vector<int32_t> stop_tokens,
-                                            int32_t size) {
+void init_vocabulary(Vocabulary* self, const nb::list& tokens, std::vector<int32_t> stop_tokens,
+                     int32_t size) {
   std::vector<std::string> bytes;
   bytes.reserve(nb::len(tokens));
   for (const nb::handle token : tokens) {
@@ -96,7 +96,7 @@ std::shared_ptr<Vocabulary> make_vocabulary(const nb::list& tokens, std::vector<
     bytes.emplace_back(b.c_str(), b.size());
   }
   const nb::gil_scoped_release release;
-  return std::make_shared<Vocabulary>(std::move(bytes), std::move(stop_tokens), size);
+  new (self) Vocabulary(std::move(bytes), std::move(stop_tokens), size);
 }
 
 std::shared_ptr<CompiledGrammar> compile(const nb::bytes& program, const nb::bytes& literals,
@@ -160,10 +160,7 @@ NB_MODULE(_native, m) {
   });
 
   nb::class_<Vocabulary>(m, "Vocabulary")
-      .def("__init__",
-           [](Vocabulary* self, const nb::list& tokens, std::vector<int32_t> stop_tokens, int32_t size) {
-             new (self) Vocabulary(std::move(*make_vocabulary(tokens, std::move(stop_tokens), size)));
-           })
+      .def("__init__", &init_vocabulary, "tokens"_a, "stop_tokens"_a, "size"_a)
       .def_prop_ro("size", &Vocabulary::size)
       .def_prop_ro("memory_bytes", &Vocabulary::memory_bytes);
 

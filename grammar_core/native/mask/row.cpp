@@ -9,8 +9,6 @@ namespace {
 
 constexpr size_t kListLimit = 256;  // tokens up to which a list is smaller and as fast to write as words
 
-using RankRange = std::pair<uint32_t, uint32_t>;
-
 void set_bit(uint32_t* words, uint32_t id) { words[id / 32] |= uint32_t{1} << (id % 32); }
 void clear_bit(uint32_t* words, uint32_t id) { words[id / 32] &= ~(uint32_t{1} << (id % 32)); }
 
@@ -85,6 +83,13 @@ Row Row::from_stop_tokens(const Vocabulary& vocabulary) {
   Row row;
   row.data_.assign(vocabulary.stop_tokens().begin(), vocabulary.stop_tokens().end());
   return row;
+}
+
+Row Row::intersect(const Vocabulary& vocabulary, const Row& row, std::span<const uint32_t> words) {
+  std::vector<uint32_t> common(vocabulary.mask_words());
+  row.write(vocabulary, common.data());
+  for (size_t i = 0; i < common.size(); ++i) common[i] &= words[i];
+  return from_words(vocabulary, std::move(common));
 }
 
 Row Row::merge(const Vocabulary& vocabulary, const Row& a, const Row& b) {

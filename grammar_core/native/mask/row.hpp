@@ -9,16 +9,19 @@
 
 namespace syntagma {
 
+using RankRange = std::pair<uint32_t, uint32_t>;  // ranks from the first up to the second
+
 class Row {
  public:
   enum class Form : uint8_t { kAllowed, kExcluded, kDense };
 
   // From ranges of ranks, in order and apart from each other.
-  static Row from_sorted_ranges(const Vocabulary& vocabulary,
-                                std::span<const std::pair<uint32_t, uint32_t>> ranges);
+  static Row from_sorted_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges);
   // From ranges of ranks in any order, with overlaps.
-  static Row from_ranges(const Vocabulary& vocabulary, std::span<const std::pair<uint32_t, uint32_t>> ranges);
+  static Row from_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges);
   static Row from_stop_tokens(const Vocabulary& vocabulary);
+  // The allowed tokens of `row` that `words` has too.
+  static Row intersect(const Vocabulary& vocabulary, const Row& row, std::span<const uint32_t> words);
   // The union of two rows.
   static Row merge(const Vocabulary& vocabulary, const Row& a, const Row& b);
 

@@ -178,6 +178,7 @@ void Stepper::advance_counter(const StackNode& node) {
   StackNode next = node;
   if (next.needed != kUnbounded && next.needed > 0) --next.needed;
   if (next.left != kUnbounded) --next.left;
+  out_->counted |= node.parents == kBaseParents;
   if (next.needed == 0) report_to(node.parents, counter.reports);
   if (next.left > 0) add({counter.body_start, arena_.single_parent(arena_.intern_node(next))});
 }

@@ -18,11 +18,13 @@ class Configuration {
   void clear() {
     items.clear();
     base_reports = 0;
+    counted = false;
   }
   bool alive() const { return !items.empty() || base_reports != 0; }
 
   std::vector<Item> items;   // those that can go on, sorted once finished
   int32_t base_reports = 0;  // report set handed to the base by the last byte
+  bool counted = false;      // a counter right above the base finished an iteration with the last byte
 };
 
 class Stepper {
