@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from array import array
 from itertools import chain
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from grammar_core.ir.nodes import CharClass, Choice, Expr, Literal, Repeat, Rule
 _LITERAL, _CHAR_CLASS, _RULE_REF, _SEQUENCE, _CHOICE, _REPEAT, _END_OF_RULE = range(7)
 _UNBOUNDED = -1
 _LARGEST_COUNT = 2**62
+_NO_OPTIONS = (0, -1, int.from_bytes(struct.pack("<d", -1.0), "little", signed=True))
 
 Operation = tuple[int, ...]
 
@@ -32,7 +34,7 @@ def lower_grammar(grammar: Grammar) -> Program:
     operations: list[Operation] = []
     for rule in grammar.rules:
         _append_postfix(rule.body, operations, literals, index_of_rule)
-        operations.append((_END_OF_RULE,))
+        operations.append((_END_OF_RULE, *_NO_OPTIONS))
     words = array("q", chain.from_iterable(operations))
     return Program(words.tobytes(), bytes(literals), list(index_of_rule), index_of_rule[grammar.root])
 
