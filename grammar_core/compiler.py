@@ -32,7 +32,10 @@ class GrammarCompiler:
         self._tokenizer_info = tokenizer_info
         self._mask_limit_bytes = mask_limit_bytes
         self._vocabulary = _native.Vocabulary(
-            tokenizer_info.decoded_vocab, tokenizer_info.stop_token_ids, tokenizer_info.vocab_size
+            tokenizer_info.decoded_vocab,
+            tokenizer_info.stop_token_ids,
+            tokenizer_info.control_token_ids,
+            tokenizer_info.vocab_size,
         )
         self._cache_enabled = cache_enabled
         self._cache = SingleFlightCache[CompiledGrammar](_memory_size, cache_limit_bytes)

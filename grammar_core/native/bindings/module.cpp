@@ -88,7 +88,7 @@ MaskRows rows_of_tensor(nb::handle tensor, size_t width) {
 }
 
 void init_vocabulary(Vocabulary* self, const nb::list& tokens, std::vector<int32_t> stop_tokens,
-                     int32_t size) {
+                     std::vector<int32_t> control_tokens, int32_t size) {
   std::vector<std::string> bytes;
   bytes.reserve(nb::len(tokens));
   for (const nb::handle token : tokens) {
@@ -96,7 +96,7 @@ void init_vocabulary(Vocabulary* self, const nb::list& tokens, std::vector<int32
     bytes.emplace_back(b.c_str(), b.size());
   }
   const nb::gil_scoped_release release;
-  new (self) Vocabulary(std::move(bytes), std::move(stop_tokens), size);
+  new (self) Vocabulary(std::move(bytes), std::move(stop_tokens), std::move(control_tokens), size);
 }
 
 std::shared_ptr<CompiledGrammar> compile(const nb::bytes& program, const nb::bytes& literals,
@@ -106,8 +106,8 @@ std::shared_ptr<CompiledGrammar> compile(const nb::bytes& program, const nb::byt
   std::memcpy(words.data(), program.c_str(), words.size() * sizeof(int64_t));
   std::string text(literals.c_str(), literals.size());
   const nb::gil_scoped_release release;
-  const GrammarSource source = decode_program(words, std::move(text), std::move(rule_names), root);
-  return std::make_shared<CompiledGrammar>(source, std::move(vocabulary), mask_bytes_limit);
+  GrammarSource source = decode_program(words, std::move(text), std::move(rule_names), root);
+  return std::make_shared<CompiledGrammar>(std::move(source), std::move(vocabulary), mask_bytes_limit);
 }
 
 bool fill_row(Matcher& matcher, nb::handle bitmask, int64_t index) {
@@ -135,6 +135,22 @@ bool accept_string(Matcher& matcher, const nb::object& text) {
   return matcher.accept_bytes(view);
 }
 
+// (index of the name, text) of each capture.
+nb::list captures(const Matcher& matcher, bool deduplicate) {
+  nb::list result;
+  for (const CaptureEvent& event : matcher.captures(deduplicate)) {
+    const std::string_view text = matcher.text(event.begin, event.end);
+    result.append(nb::make_tuple(event.symbol, nb::bytes(text.data(), text.size())));
+  }
+  return result;
+}
+
+// The highest temperature, or -1, and whether the active rules have different ones.
+nb::tuple active_temperature(Matcher& matcher) {
+  const ActiveTemperatures active = matcher.temperatures();
+  return nb::make_tuple(active.highest, active.differ);
+}
+
 void rollback(Matcher& matcher, int64_t steps) {
   if (steps < 0) throw nb::value_error("the number of steps to roll back must not be negative");
   if (static_cast<size_t>(steps) > matcher.step_count())
@@ -160,7 +176,7 @@ NB_MODULE(_native, m) {
   });
 
   nb::class_<Vocabulary>(m, "Vocabulary")
-      .def("__init__", &init_vocabulary, "tokens"_a, "stop_tokens"_a, "size"_a)
+      .def("__init__", &init_vocabulary, "tokens"_a, "stop_tokens"_a, "control_tokens"_a, "size"_a)
       .def_prop_ro("size", &Vocabulary::size)
       .def_prop_ro("memory_bytes", &Vocabulary::memory_bytes);
 
@@ -178,6 +194,8 @@ NB_MODULE(_native, m) {
           "fill_next_token_bitmask_at",
           [](Matcher& self, uintptr_t address) { return fill(self, reinterpret_cast<uint32_t*>(address)); },
           "address"_a)
+      .def("captures", &captures, "deduplicate"_a)
+      .def("active_temperature", &active_temperature)
       .def("rollback", &rollback, "num_tokens"_a = 1)
       .def("reset", &Matcher::reset)
       .def_prop_ro("step_count", &Matcher::step_count)

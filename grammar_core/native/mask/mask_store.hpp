@@ -42,6 +42,7 @@ class MaskStore {
   // False, without a call for every way, if that takes a walk and `may_walk` is not given.
   template <typename Visit>
   bool for_each_result(StackArena& arena, Item item, int32_t exit_set, bool may_walk, Visit visit) {
+    item.parents = arena.without_markers(item.parents);
     if (!arena.has_counters(item.parents)) {
       const WalkResult* result = plain_result(item.macro, exit_set, may_walk);
       if (result == nullptr) return false;
@@ -90,6 +91,8 @@ class MaskStore {
   std::vector<CountedResult> counted_results(StackArena& arena, Item item, int32_t exit_set, bool may_walk);
   const WalkResult* result_of_state(int32_t state, int32_t exit_set, bool may_walk);
   const WalkResult* walk(int32_t start, int32_t exit_set);
+  const Row* with_token_sets(const Row* row, int32_t state, int32_t exit_set);
+  const Row* token_set_row(int32_t set);
   int64_t within_reach(int64_t iterations) const;
   void update_memory();
 
@@ -132,6 +135,7 @@ class MaskStore {
   std::vector<std::unique_ptr<Row>> rows_;
   std::unordered_map<uint64_t, std::unique_ptr<CountedWalk>> counted_walks_;  // by walker state and exit set
   std::vector<std::unique_ptr<WalkResult>> cut_results_;
+  std::unordered_map<int32_t, const Row*> token_set_rows_;
   size_t row_bytes_ = 0;
 };
 

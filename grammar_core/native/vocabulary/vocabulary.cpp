@@ -44,8 +44,10 @@ bool is_continuation(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
 int group_of(uint8_t byte) { return kGroups[byte]; }
 
-Vocabulary::Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> stop_tokens, int32_t size)
-    : size_(size), stop_tokens_(std::move(stop_tokens)) {
+Vocabulary::Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> stop_tokens,
+                       std::vector<int32_t> control_tokens, int32_t size)
+    : size_(size), stop_tokens_(std::move(stop_tokens)), control_tokens_(std::move(control_tokens)) {
+  std::sort(control_tokens_.begin(), control_tokens_.end());
   if (size < static_cast<int32_t>(tokens.size()))
     throw std::invalid_argument("the vocabulary size is smaller than the number of tokens");
   std::sort(stop_tokens_.begin(), stop_tokens_.end());
@@ -77,6 +79,11 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> sto
 
 bool Vocabulary::is_stop_token(int32_t id) const {
   return std::binary_search(stop_tokens_.begin(), stop_tokens_.end(), id);
+}
+
+bool Vocabulary::is_free_token(int32_t id) const {
+  if (is_stop_token(id)) return false;
+  return !token(id).empty() || std::binary_search(control_tokens_.begin(), control_tokens_.end(), id);
 }
 
 void Vocabulary::build_trie() {
