@@ -56,7 +56,8 @@ Expression read_char_class(GrammarSource& source, ProgramReader& reader) {
   return e;
 }
 
-Expression read_expression(GrammarSource& source, std::vector<int32_t>& stack, ProgramReader& reader, int64_t code) {
+Expression read_expression(GrammarSource& source, std::vector<int32_t>& stack, ProgramReader& reader,
+                           int64_t code) {
   switch (static_cast<Op>(code)) {
     case Op::kLiteral:
       return read_literal(source, reader);

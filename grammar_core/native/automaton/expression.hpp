@@ -11,7 +11,14 @@ namespace syntagma {
 
 constexpr int64_t kUnbounded = INT64_MAX;
 
-enum class Op : int64_t { kLiteral = 0, kCharClass = 1, kRuleRef = 2, kSequence = 3, kChoice = 4, kRepeat = 5 };
+enum class Op : int64_t {
+  kLiteral = 0,
+  kCharClass = 1,
+  kRuleRef = 2,
+  kSequence = 3,
+  kChoice = 4,
+  kRepeat = 5
+};
 
 struct Expression {
   Op op;
@@ -43,7 +50,8 @@ struct GrammarSource {
 };
 
 // Decodes the postfix program that grammar_core/lowering.py writes. A rule's expressions end with its body.
-//   0 offset length | 1 count (low high)* | 2 rule | 3 count | 4 count | 5 min max (-1: unbounded) | 6: end of rule
+//   0 offset length | 1 count (low high)* | 2 rule | 3 count | 4 count | 5 min max (-1: unbounded) | 6: end
+//   of rule
 // Throws InvalidGrammar for a malformed program.
 GrammarSource decode_program(std::span<const int64_t> program, std::string literals,
                              std::vector<std::string> rule_names, int32_t root);

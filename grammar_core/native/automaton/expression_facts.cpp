@@ -199,7 +199,8 @@ class Analyzer {
     const Components components = find_components(references_);
     std::vector<int32_t> order(rule_count_);
     for (size_t rule = 0; rule < rule_count_; ++rule) order[rule] = static_cast<int32_t>(rule);
-    std::sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return components.of[a] < components.of[b]; });
+    std::sort(order.begin(), order.end(),
+              [&](int32_t a, int32_t b) { return components.of[a] < components.of[b]; });
     std::vector<int64_t> size(source_.expressions.size(), 0);
     for (const int32_t rule : order) {  // callees first
       for (int32_t e = ranges_[rule].begin; e < ranges_[rule].end; ++e) size[e] = expanded_size(e, size);
@@ -239,8 +240,9 @@ class Analyzer {
       return saturating_add(body_size, 2);
     }
     if (unrolled > kUnrollLimit)
-      throw LimitExceeded("repetition", kUnrollLimit, "A repetition that takes part in left recursion is too long: it would need " +
-                                            std::to_string(copies) + " copies of its body");
+      throw LimitExceeded("repetition", kUnrollLimit,
+                          "A repetition that takes part in left recursion is too long: it would need " +
+                              std::to_string(copies) + " copies of its body");
     return unrolled;
   }
 

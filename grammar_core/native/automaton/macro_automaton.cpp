@@ -14,6 +14,7 @@ constexpr size_t kMemoryLimit = size_t{256} << 20;
 MacroAutomaton::MacroAutomaton(Nfa nfa) : nfa_(std::move(nfa)) {
   in_set_.assign(nfa_.state_count(), 0);
   memory_bytes_ = nfa_.memory_bytes() + in_set_.size() * sizeof(uint32_t);
+  for (const Symbol& symbol : nfa_.symbols()) counts_ |= symbol.is_counter();
   report_sets_.intern({});  // 0 is the empty set
   const int32_t root_report = report_sets_.intern(std::vector<int32_t>{nfa_.root()});
   root_start_ = contexts_[intern_context({{nfa_.root(), root_report}})].start;
@@ -21,8 +22,9 @@ MacroAutomaton::MacroAutomaton(Nfa nfa) : nfa_(std::move(nfa)) {
 
 void MacroAutomaton::account(size_t bytes) {
   if (memory_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes > kMemoryLimit)
-    throw LimitExceeded("automaton_memory", kMemoryLimit, "The grammar's automaton needs more than " +
-                                                std::to_string(kMemoryLimit >> 20) + " MiB");
+    throw LimitExceeded(
+        "automaton_memory", kMemoryLimit,
+        "The grammar's automaton needs more than " + std::to_string(kMemoryLimit >> 20) + " MiB");
 }
 
 int32_t MacroAutomaton::intern_context(std::vector<std::pair<int32_t, int32_t>> wanted) {
@@ -103,11 +105,15 @@ int32_t MacroAutomaton::close_set(int32_t context) {
 int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t reports) {
   std::vector<int32_t>& states = edge_states_;
   states.clear();
-  bool has_counters = false;
+  bool has_calls = false, has_counters = false;
   for (const int32_t s : set_) {
     if (nfa_.byte_edges(s).empty() && nfa_.call_edges(s).empty()) continue;
     states.push_back(s);
-    for (const CallEdge& call : nfa_.call_edges(s)) has_counters |= nfa_.symbols()[call.symbol].is_counter();
+    for (const CallEdge& call : nfa_.call_edges(s)) {
+      const bool is_counter = nfa_.symbols()[call.symbol].is_counter();
+      has_counters |= is_counter;
+      has_calls |= is_counter || !is_start;
+    }
   }
   if (states.empty() && reports == 0) return kNone;
   std::sort(states.begin(), states.end());
@@ -116,11 +122,13 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   const int32_t key[] = {context, is_start, reports, set_id};
   const int32_t id = state_keys_.intern(key);
   if (id < static_cast<int32_t>(states_.size())) return id;
-  account(state_sets_.memory_bytes() - before + sizeof(MacroState) + nfa_.class_count() * sizeof(int32_t) + 64);
+  account(state_sets_.memory_bytes() - before + sizeof(MacroState) + nfa_.class_count() * sizeof(int32_t) +
+          64);
   MacroState& m = states_.emplace_back();
   m.context = context;
   m.reports = reports;
   m.has_edges = !states.empty();
+  m.has_calls = has_calls;
   m.has_counters = has_counters;
   m.is_start = is_start;
   m.states = set_id;
@@ -193,9 +201,9 @@ void MacroAutomaton::compute_calls(int32_t id) {
 int32_t MacroAutomaton::intern_counter(Counter counter) {
   const auto low = [](int64_t v) { return static_cast<int32_t>(v); };
   const auto high = [](int64_t v) { return static_cast<int32_t>(v >> 32); };
-  const int32_t id = counter_keys_.intern(std::vector<int32_t>{low(counter.min), high(counter.min), low(counter.max),
-                                                               high(counter.max), counter.reports,
-                                                               counter.body_start});
+  const int32_t id =
+      counter_keys_.intern(std::vector<int32_t>{low(counter.min), high(counter.min), low(counter.max),
+                                                high(counter.max), counter.reports, counter.body_start});
   if (id == static_cast<int32_t>(counters_.size())) counters_.emplace_back() = counter;
   return id;
 }

@@ -1,15 +1,15 @@
 // The lazily determinised automaton: sets of Nfa states that share a frame, built when first reached.
 //
-// A frame holds everything that began at one position for one caller. Its *context* says which symbols the caller
-// waits for and what each reports to it. All rules that the wanted symbols can begin with live in the same frame
-// (left corners), so that left recursion is a loop and a chain of precedence levels is one state: when a symbol that
-// began with the frame completes, the frame goes on after it by itself. These are the item sets of LR parsing
-// (D. Knuth, "On the translation of languages from left to right", 1965), built on demand over bytes, with one frame
-// a start position instead of one a symbol.
+// A frame holds everything that began at one position for one caller. Its *context* says which symbols the
+// caller waits for and what each reports to it. All rules that the wanted symbols can begin with live in the
+// same frame (left corners), so that left recursion is a loop and a chain of precedence levels is one state:
+// when a symbol that began with the frame completes, the frame goes on after it by itself. These are the item
+// sets of LR parsing (D. Knuth, "On the translation of languages from left to right", 1965), built on demand
+// over bytes, with one frame a start position instead of one a symbol.
 //
-// A call in the middle of a frame opens a new frame whose parent is the calling state. Where the calling state could
-// only return afterwards, the new frame takes the caller's parents and reports in its place, so that right recursion
-// runs in constant stack.
+// A call in the middle of a frame opens a new frame whose parent is the calling state. Where the calling
+// state could only return afterwards, the new frame takes the caller's parents and reports in its place, so
+// that right recursion runs in constant stack.
 #pragma once
 
 #include <atomic>
@@ -45,6 +45,7 @@ struct MacroState {
   int32_t context = 0;
   int32_t reports = 0;        // symbols complete here, as the parents know them; 0 is the empty set
   bool has_edges = false;     // can go on inside the frame
+  bool has_calls = false;     // some state calls a symbol from the middle of the frame
   bool has_counters = false;  // some state calls a counted repetition
   bool is_start = false;      // nothing consumed yet: calls of rules are left corners, inside the frame
   int32_t states = 0;         // id of the sorted set of Nfa states with edges
@@ -64,6 +65,8 @@ class MacroAutomaton {
   int32_t root_start() const { return root_start_; }
   const MacroState& state(int32_t id) const { return states_[id]; }
   const Counter& counter(int32_t id) const { return counters_[id]; }
+  // Whether the grammar has any counted repetition.
+  bool counts() const { return counts_; }
 
   // The macro-state after a byte of `byte_class`, inside the frame; kNone if there is none.
   int32_t next(int32_t id, int byte_class) {
@@ -76,7 +79,8 @@ class MacroAutomaton {
     if (!m.calls_ready.load(std::memory_order_acquire)) compute_calls(id);
     return m;
   }
-  // Where calling state `id` goes on when the symbols of `reports` complete; kNone if it waits for none of them.
+  // Where calling state `id` goes on when the symbols of `reports` complete; kNone if it waits for none of
+  // them.
   int32_t after(int32_t id, int32_t reports) {
     const uint64_t key = (static_cast<uint64_t>(id) + 1) << 32 | static_cast<uint32_t>(reports);
     const uint64_t found = after_.find(key);
@@ -91,8 +95,9 @@ class MacroAutomaton {
 
  private:
   struct Context {
-    std::vector<int32_t> wanted;                        // pairs (symbol, report set), sorted
-    std::vector<std::pair<int32_t, int32_t>> corners;   // (symbol, Nfa state after it) of the frame's start, sorted
+    std::vector<int32_t> wanted;  // pairs (symbol, report set), sorted
+    std::vector<std::pair<int32_t, int32_t>>
+        corners;  // (symbol, Nfa state after it) of the frame's start, sorted
     int32_t start = kNone;
   };
 
@@ -117,6 +122,7 @@ class MacroAutomaton {
   StableVector<Counter> counters_;
   ConcurrentMap after_;
   int32_t root_start_ = kNone;
+  bool counts_ = false;
 
   // Everything below is touched under the lock only.
   SequenceInterner report_sets_, state_sets_, context_keys_, state_keys_, counter_keys_;

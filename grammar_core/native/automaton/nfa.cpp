@@ -67,11 +67,13 @@ void Nfa::compute_follow() {
       continue;
     }
     for (const int32_t state : closure(symbol.start))
-      add_first(state, first[s], [&](int32_t callee) { first_users[callee].push_back(static_cast<int32_t>(s)); });
+      add_first(state, first[s],
+                [&](int32_t callee) { first_users[callee].push_back(static_cast<int32_t>(s)); });
   }
   for (const CallEdge& call : call_edges_)
     for (const int32_t state : closure(call.target)) {
-      add_first(state, follow_[call.symbol], [&](int32_t callee) { first_to_follow[callee].push_back(call.symbol); });
+      add_first(state, follow_[call.symbol],
+                [&](int32_t callee) { first_to_follow[callee].push_back(call.symbol); });
       if (accepts_[state] >= 0) follow_users[accepts_[state]].push_back(call.symbol);
     }
   const auto propagate = [](std::vector<ByteSet>& sets, const std::vector<std::vector<int32_t>>& users) {

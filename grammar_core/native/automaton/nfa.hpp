@@ -1,8 +1,8 @@
 // The grammar as one nondeterministic automaton over bytes with calls.
 //
-// A symbol is a rule, the body of a counted repetition, or a counted repetition itself. Rules and bodies have a
-// start and an accept state. A call edge consumes a nonempty text of its symbol; where the symbol is nullable an
-// empty edge stands beside it, so a call never returns without having consumed something.
+// A symbol is a rule, the body of a counted repetition, or a counted repetition itself. Rules and bodies have
+// a start and an accept state. A call edge consumes a nonempty text of its symbol; where the symbol is
+// nullable an empty edge stands beside it, so a call never returns without having consumed something.
 #pragma once
 
 #include <cstdint>

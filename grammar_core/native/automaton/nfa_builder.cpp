@@ -159,7 +159,8 @@ void NfaBuilder::build_literal_trie(const Task& task, std::vector<int32_t> liter
     const std::string_view current = text(literal);
     if (current == previous) continue;
     size_t shared = 0;
-    while (shared + 1 < path.size() && shared < current.size() && current[shared] == previous[shared]) ++shared;
+    while (shared + 1 < path.size() && shared < current.size() && current[shared] == previous[shared])
+      ++shared;
     path.resize(shared + 1);
     for (size_t i = shared; i + 1 < current.size(); ++i) {
       const auto byte = static_cast<uint8_t>(current[i]);
@@ -185,7 +186,8 @@ void NfaBuilder::build_repeat(const Task& task, const Expression& e) {
   if (e.max == 0 || !facts_.productive(body)) return add_empty(task.from, task.to);
   if (facts_.counted[task.expression]) {
     if (facts_.nullable[task.expression]) add_empty(task.from, task.to);
-    if (facts_.nonempty[task.expression]) calls_.push_back({task.from, {counter_symbol(task.expression), task.to}});
+    if (facts_.nonempty[task.expression])
+      calls_.push_back({task.from, {counter_symbol(task.expression), task.to}});
     return;
   }
   if (e.max == kUnbounded && e.min <= 1) {
@@ -214,7 +216,8 @@ void NfaBuilder::build_repeat(const Task& task, const Expression& e) {
 }
 
 template <typename Edge>
-void NfaBuilder::place_edges(std::vector<Placed<Edge>>& placed, std::vector<uint32_t>& begin, std::vector<Edge>& edges) {
+void NfaBuilder::place_edges(std::vector<Placed<Edge>>& placed, std::vector<uint32_t>& begin,
+                             std::vector<Edge>& edges) {
   begin.assign(state_count_ + 1, 0);
   for (const auto& p : placed) ++begin[p.from + 1];
   for (int32_t s = 0; s < state_count_; ++s) begin[s + 1] += begin[s];

@@ -1,5 +1,5 @@
-// K. Thompson's construction ("Regular expression search algorithm", 1968) with calls, driven by a task stack so
-// that no nesting of the grammar deepens the native stack.
+// K. Thompson's construction ("Regular expression search algorithm", 1968) with calls, driven by a task stack
+// so that no nesting of the grammar deepens the native stack.
 #pragma once
 
 #include <unordered_map>

@@ -1,4 +1,5 @@
-// A grammar ready to match over a vocabulary: immutable to its users, filled in lazily, shared by matchers and threads.
+// A grammar ready to match over a vocabulary: immutable to its users, filled in lazily, shared by matchers
+// and threads.
 #pragma once
 
 #include <atomic>
@@ -13,7 +14,8 @@ namespace syntagma {
 
 class CompiledGrammar {
  public:
-  CompiledGrammar(const GrammarSource& source, std::shared_ptr<const Vocabulary> vocabulary, size_t mask_bytes_limit)
+  CompiledGrammar(const GrammarSource& source, std::shared_ptr<const Vocabulary> vocabulary,
+                  size_t mask_bytes_limit)
       : automaton_(Nfa(source)),
         vocabulary_(std::move(vocabulary)),
         mask_bytes_limit_(mask_bytes_limit),
@@ -28,7 +30,8 @@ class CompiledGrammar {
     const std::lock_guard lock(mutex_);
     return masks_;
   }
-  // Starts an empty store if the current one has outgrown its limit; matchers keep the old one until they notice.
+  // Starts an empty store if the current one has outgrown its limit; matchers keep the old one until they
+  // notice.
   void trim_masks() {
     const std::lock_guard lock(mutex_);
     if (masks_->memory_bytes() <= mask_bytes_limit_) return;

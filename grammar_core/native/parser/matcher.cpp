@@ -12,7 +12,9 @@ constexpr size_t kArenaLimit = size_t{512} << 20;
 }  // namespace
 
 Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar)
-    : grammar_(std::move(grammar)), generation_(grammar_->generation()), stacks_(std::make_shared<Stacks>(grammar_->automaton())) {
+    : grammar_(std::move(grammar)),
+      generation_(grammar_->generation()),
+      stacks_(std::make_shared<Stacks>(grammar_->automaton())) {
   masks_ = grammar_->masks();
   reset();
 }
@@ -33,7 +35,7 @@ void Matcher::reset() {
   if (stacks_.use_count() > 1)
     stacks_ = std::make_shared<Stacks>(grammar_->automaton());
   else
-    stacks_->arena.clear();
+    stacks_->clear();
   const MacroAutomaton& automaton = grammar_->automaton();
   Configuration start;
   if (automaton.root_start() != kNone)  // else the language is only the empty text
@@ -67,17 +69,32 @@ bool Matcher::run(std::string_view text) {
     throw LimitExceeded("parse_stack_memory", kArenaLimit,
                         "The text's parse needs more than " + std::to_string(kArenaLimit >> 20) + " MiB");
   const Nfa& nfa = grammar_->automaton().nfa();
-  stacks_->stepper.reset_work();
+  Stepper& stepper = stacks_->stepper;
+  stepper.reset_work();
   std::span<const Item> current = items();
+  Item single;
+  bool completed = false;
   int side = 0;
   for (const char c : text) {
+    const int byte_class = nfa.class_of(static_cast<uint8_t>(c));
+    if (current.size() == 1) {
+      const int32_t inside = stepper.step_inside(current[0].macro, byte_class);
+      if (inside == kNone) return false;
+      if (inside != kUnknown) {
+        single = {inside, current[0].parents};
+        current = {&single, 1};
+        completed = false;
+        continue;
+      }
+    }
     Configuration& next = stacks_->buffers[side];
-    stacks_->stepper.step(current, nfa.class_of(static_cast<uint8_t>(c)), next);
+    stepper.step(current, byte_class, next);
     if (!next.alive()) return false;
     current = next.items;
+    completed = next.base_reports != 0;
     side ^= 1;
   }
-  push(current, stacks_->buffers[side ^ 1].base_reports != 0, false);
+  push(current, completed, false);
   return true;
 }
 
@@ -116,33 +133,47 @@ const Row* Matcher::remember(const Row* mask) {
 // The union of what every live item, and every parent that gets the rest of a token, allows.
 const Row* Matcher::assemble_mask(bool may_walk) {
   const std::lock_guard lock(stacks_->mutex);
+  stacks_->stepper.reset_work();
+  const Row* mask = is_completed() ? masks_->stop_tokens() : masks_->nothing();
+  for (const Item& item : items()) {
+    const Row* row = mask_of_item(item, may_walk);
+    if (row == nullptr) return nullptr;
+    mask = masks_->merged(mask, row);
+  }
+  return mask;
+}
+
+// Within a string or a name one item stays the same for many tokens, so the last masks are kept.
+const Row* Matcher::mask_of_item(const Item& item, bool may_walk) {
+  const uint64_t key = static_cast<uint64_t>(item.macro) << 32 | static_cast<uint32_t>(item.parents);
+  Stacks::KnownMask& known = stacks_->known_masks[(key * 0x9E3779B97F4A7C15ull) >> (64 - kKnownMaskBits)];
+  if (known.mask != nullptr && known.key == key && known.generation == generation_) return known.mask;
   StackArena& arena = stacks_->arena;
   std::vector<PendingItem>& pending = stacks_->pending;
-  std::vector<const Row*>& rows = stacks_->rows;
   Configuration& resumed = stacks_->buffers[0];
-  pending.clear();
-  rows.clear();
-  stacks_->stepper.reset_work();
-  const auto add = [&](int32_t exit_set, const Item& item) {
+  const Row* mask = masks_->nothing();
+  const auto add = [&](int32_t exit_set, const Item& next) {
     for (const PendingItem& p : pending)
-      if (p.exit_set == exit_set && p.item == item) return;
-    pending.push_back({exit_set, item});
+      if (p.exit_set == exit_set && p.item == next) return;
+    pending.push_back({exit_set, next});
   };
-  for (const Item& item : items()) pending.push_back({kWholeTrie, item});
+  pending.assign(1, {kWholeTrie, item});
   for (size_t i = 0; i < pending.size(); ++i) {
     const PendingItem next = pending[i];
-    const bool found = masks_->for_each_result(
-        arena, next.item, next.exit_set, may_walk, [&](const WalkResult& result, int32_t parents) {
-          if (!result.row->empty()) rows.push_back(result.row);
-          if (parents == kBaseParents) return;  // the text ends there
-          for (const Exit& exit : result.exits) {
-            stacks_->stepper.resume(parents, exit.reports, resumed);
-            for (const Item& item : resumed.items) add(exit.exit_set, item);
-          }
-        });
+    const bool found = masks_->for_each_result(arena, next.item, next.exit_set, may_walk,
+                                               [&](const WalkResult& result, int32_t parents) {
+                                                 mask = masks_->merged(mask, result.row);
+                                                 if (parents == kBaseParents) return;  // the text ends there
+                                                 for (const Exit& exit : result.exits) {
+                                                   stacks_->stepper.resume(parents, exit.reports, resumed);
+                                                   for (const Item& live : resumed.items)
+                                                     add(exit.exit_set, live);
+                                                 }
+                                               });
     if (!found) return nullptr;
   }
-  return masks_->merged(rows, is_completed());
+  known = {key, generation_, mask};
+  return mask;
 }
 
 }  // namespace syntagma

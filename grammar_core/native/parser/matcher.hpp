@@ -1,6 +1,7 @@
 // Follows one text through a compiled grammar.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -45,6 +46,7 @@ class Matcher {
     const Row* mask;  // of this state, once known, from the store of `generation`
     uint32_t generation;
   };
+  static constexpr int kKnownMaskBits = 8;
   struct PendingItem {
     int32_t exit_set;
     Item item;
@@ -52,13 +54,22 @@ class Matcher {
   // Shared by the forks of a matcher, with the buffers that one call at a time uses.
   struct Stacks {
     explicit Stacks(MacroAutomaton& automaton) : stepper(automaton, arena) {}
+    void clear() {
+      arena.clear();
+      known_masks.fill({});
+    }
 
     std::mutex mutex;
     StackArena arena;
     Stepper stepper;
     Configuration buffers[2];
     std::vector<PendingItem> pending;
-    std::vector<const Row*> rows;
+    struct KnownMask {
+      uint64_t key = 0;  // macro-state and parents of an item
+      uint32_t generation = 0;
+      const Row* mask = nullptr;
+    };
+    std::array<KnownMask, 1 << kKnownMaskBits> known_masks;
   };
 
   std::span<const Item> items() const;
@@ -67,6 +78,7 @@ class Matcher {
   void refresh_masks();
   const Row* remember(const Row* mask);
   const Row* assemble_mask(bool may_walk);
+  const Row* mask_of_item(const Item& item, bool may_walk);
 
   std::shared_ptr<CompiledGrammar> grammar_;
   std::shared_ptr<MaskStore> masks_;

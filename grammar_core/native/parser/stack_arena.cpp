@@ -39,7 +39,8 @@ void StackArena::clear() {
 int32_t StackArena::intern_node(const StackNode& node) {
   const auto find = [&](const StackNode& n) {
     size_t i = hash_node(n) & (node_slots_.size() - 1);
-    while (node_slots_[i] >= 0 && !same_node(nodes_[node_slots_[i]], n)) i = (i + 1) & (node_slots_.size() - 1);
+    while (node_slots_[i] >= 0 && !same_node(nodes_[node_slots_[i]], n))
+      i = (i + 1) & (node_slots_.size() - 1);
     return i;
   };
   size_t slot = find(node);

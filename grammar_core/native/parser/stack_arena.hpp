@@ -1,9 +1,9 @@
-// Immutable, hash-consed parse stacks: a graph-structured stack (M. Tomita, 1985) whose nodes are shared by every
-// configuration that reaches them.
+// Immutable, hash-consed parse stacks: a graph-structured stack (M. Tomita, 1985) whose nodes are shared by
+// every configuration that reaches them.
 //
-// A node is a frame that waits for a call to return: the calling macro-state and the set of its parents; or a counted
-// repetition with the iterations it still needs and may still take. Node 0 is the base: what lies under it is not
-// part of this arena (the end of the text for a matcher, "some parent" for a mask walk).
+// A node is a frame that waits for a call to return: the calling macro-state and the set of its parents; or a
+// counted repetition with the iterations it still needs and may still take. Node 0 is the base: what lies
+// under it is not part of this arena (the end of the text for a matcher, "some parent" for a mask walk).
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,8 @@ class StackArena {
   std::span<const int32_t> parents(int32_t set) const { return parent_sets_[set]; }
   bool has_counters(int32_t set) const { return set_has_counters_[set]; }
 
-  // The sets that `set` was first made of; none for a single node. Sets that grow by a node at a time share their
-  // parts, so walking parts instead of nodes visits each set once.
+  // The sets that `set` was first made of; none for a single node. Sets that grow by a node at a time share
+  // their parts, so walking parts instead of nodes visits each set once.
   std::span<const int32_t> parts(int32_t set) const { return set_parts_[set]; }
 
   int32_t intern_node(const StackNode& node);

@@ -33,6 +33,7 @@ void Stepper::step(std::span<const Item> from, int byte_class, Configuration& ou
   for (const Item& item : from) {
     const int32_t inside = automaton_.next(item.macro, byte_class);
     if (inside != kNone) add({inside, item.parents});
+    if (!automaton_.state(item.macro).has_calls) continue;
     const MacroState& m = automaton_.with_calls(item.macro);
     if (m.tail_call_start != kNone) {
       const int32_t called = automaton_.next(m.tail_call_start, byte_class);
@@ -58,7 +59,7 @@ void Stepper::resume(int32_t parents, int32_t reports, Configuration& out) {
 void Stepper::finish() {
   drain();
   settle();
-  open_counters();
+  if (automaton_.counts()) open_counters();
   if (out_->items.size() > 1)
     std::sort(out_->items.begin(), out_->items.end(),
               [](const Item& a, const Item& b) { return a.macro < b.macro; });
@@ -95,15 +96,16 @@ void Stepper::count_work() {
 // True if the item is new or gained parents.
 bool Stepper::add(Item item) {
   count_work();
-  if (Item* known = find(item.macro)) return known->parents != item.parents && add_parents(*known, item.parents);
+  if (Item* known = find(item.macro))
+    return known->parents != item.parents && add_parents(*known, item.parents);
   append(item);
   const int32_t reports = automaton_.state(item.macro).reports;
   if (reports != 0) report_to(item.parents, reports);
   return true;
 }
 
-// Reports to those of `parents` that `known` did not have. The union itself waits until all are known: ambiguous
-// grammars add many sets that contain one another.
+// Reports to those of `parents` that `known` did not have. The union itself waits until all are known:
+// ambiguous grammars add many sets that contain one another.
 bool Stepper::add_parents(Item& known, int32_t parents) {
   const auto visit = [&](int32_t set, auto on_node) {
     std::vector<int32_t> pending{set};
@@ -112,7 +114,8 @@ bool Stepper::add_parents(Item& known, int32_t parents) {
       const int32_t next = pending.back();
       pending.pop_back();
       count_work();
-      if (!counted_.insert(static_cast<uint64_t>(known.macro) << 32 | static_cast<uint32_t>(next)).second) continue;
+      if (!counted_.insert(static_cast<uint64_t>(known.macro) << 32 | static_cast<uint32_t>(next)).second)
+        continue;
       const auto parts = arena_.parts(next);
       if (!parts.empty()) {
         pending.insert(pending.end(), parts.begin(), parts.end());
@@ -175,24 +178,26 @@ void Stepper::advance_counter(const StackNode& node) {
   StackNode next = node;
   if (next.needed != kUnbounded && next.needed > 0) --next.needed;
   if (next.left != kUnbounded) --next.left;
+  out_->counted |= node.parents == kBaseParents;
   if (next.needed == 0) report_to(node.parents, counter.reports);
   if (next.left > 0) add({counter.body_start, arena_.single_parent(arena_.intern_node(next))});
 }
 
-// Frames are opened when their first byte comes, but a counted repetition needs its counter first: those that may
-// begin now are opened at once.
+// Frames are opened when their first byte comes, but a counted repetition needs its counter first: those that
+// may begin now are opened at once.
 void Stepper::open_counters() {
-  std::vector<int32_t> agenda;
-  for (const Item& item : out_->items) agenda.push_back(item.macro);
+  agenda_.clear();
+  for (const Item& item : out_->items)
+    if (automaton_.state(item.macro).has_calls) agenda_.push_back(item.macro);
   const auto open = [&](Item item) {
     // An item that gained parents opens its own counters again, for the new ones.
     if (!add(item)) return;
     settle();
-    agenda.push_back(item.macro);
+    agenda_.push_back(item.macro);
   };
-  while (!agenda.empty()) {
-    const Item item = *find(agenda.back());
-    agenda.pop_back();
+  while (!agenda_.empty()) {
+    const Item item = *find(agenda_.back());
+    agenda_.pop_back();
     const MacroState& m = automaton_.with_calls(item.macro);
     const auto waiting = [&] {
       return arena_.single_parent(arena_.intern_node({item.macro, kNone, item.parents, 0, 0}));
@@ -203,8 +208,8 @@ void Stepper::open_counters() {
     for (const CounterCall& call : m.counter_calls) {
       const Counter& counter = automaton_.counter(call.counter);
       const int32_t parents = call.tail ? item.parents : waiting();
-      open({counter.body_start,
-            arena_.single_parent(arena_.intern_node({kNone, call.counter, parents, counter.min, counter.max}))});
+      open({counter.body_start, arena_.single_parent(arena_.intern_node(
+                                    {kNone, call.counter, parents, counter.min, counter.max}))});
     }
   }
 }

@@ -18,11 +18,13 @@ class Configuration {
   void clear() {
     items.clear();
     base_reports = 0;
+    counted = false;
   }
   bool alive() const { return !items.empty() || base_reports != 0; }
 
   std::vector<Item> items;   // those that can go on, sorted once finished
   int32_t base_reports = 0;  // report set handed to the base by the last byte
+  bool counted = false;      // a counter right above the base finished an iteration with the last byte
 };
 
 class Stepper {
@@ -37,6 +39,15 @@ class Stepper {
   void start(Item item, Configuration& out);
   // `from` after a byte of `byte_class`. `out` must be another object than the owner of `from`.
   void step(std::span<const Item> from, int byte_class, Configuration& out);
+  // The macro-state of a single item after a byte, when nothing but that changes: no call, no report, no
+  // counter. kUnknown when it takes a step to tell.
+  int32_t step_inside(int32_t macro, int byte_class) {
+    if (automaton_.state(macro).has_calls) return kUnknown;
+    const int32_t inside = automaton_.next(macro, byte_class);
+    if (inside == kNone) return kNone;
+    const MacroState& m = automaton_.state(inside);
+    return m.reports == 0 && !(m.has_calls && automaton_.counts()) ? inside : kUnknown;
+  }
   // What goes on when `reports` are handed to the nodes of parent set `parents`.
   void resume(int32_t parents, int32_t reports, Configuration& out);
 
@@ -67,6 +78,7 @@ class Stepper {
   Configuration* out_ = nullptr;
   std::vector<Report> pending_;
   std::vector<Item> returned_;  // items that only reported
+  std::vector<int32_t> agenda_;
   std::unordered_map<int32_t, size_t> index_;  // by macro-state, into either list, once one is long
   std::vector<Item> gained_;                   // parent sets that known items got beside their first
   std::unordered_set<uint64_t> counted_;       // (macro-state, parent set) that such an item already has
