@@ -54,7 +54,17 @@ class Repeat(NamedTuple):
     max: int | None
 
 
-Expr: TypeAlias = Literal | CharClass | RuleRef | Sequence | Choice | Repeat
+class Automaton(NamedTuple):
+    """A finite automaton: the texts along the edges from state 0 to an accepting state.
+
+    An edge is (source state, target state, label). All states are numbers from 0 on.
+    """
+
+    edges: tuple[tuple[int, int, CharClass | RuleRef], ...]
+    accepting: tuple[int, ...]
+
+
+Expr: TypeAlias = Literal | CharClass | RuleRef | Sequence | Choice | Repeat | Automaton
 
 
 class Rule(NamedTuple):
@@ -73,4 +83,6 @@ def child_expressions(expr: Expr) -> tuple[Expr, ...]:
         return expr.items
     if isinstance(expr, Choice):
         return expr.options
+    if isinstance(expr, Automaton):
+        return tuple(label for _, _, label in expr.edges)
     return (expr.body,) if isinstance(expr, Repeat) else ()

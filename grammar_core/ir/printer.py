@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from typing import cast
 
+from grammar_core.ir.automata.expansion import expand_automata
 from grammar_core.ir.char_ranges import ANY_CHARACTER, complement_ranges
 from grammar_core.ir.nodes import (
     MAX_CODE_POINT,
@@ -36,8 +37,11 @@ _Piece = str | tuple[Expr, int]
 
 
 def print_grammar(rules: Iterable[Rule], root: str) -> str:
-    """EBNF text of the rules, one a line in their order, with `root` as the name of the root rule."""
-    rules = tuple(rules)
+    """EBNF text of the rules, one a line in their order, with `root` as the name of the root rule.
+
+    Automata are printed as rules for their states.
+    """
+    rules = expand_automata(rules)
     names = _printed_names(rules, root)
     lines = [f"{names[rule.name]} ::= {_print_body(rule.body, names)}\n" for rule in rules]
     if names[root] != _ROOT:
@@ -83,7 +87,7 @@ def _print_body(body: Expr, names: _Names) -> str:
 
 
 def print_expression(expr: Expr, names: _Names | None = None, context: int = _IN_RULE) -> str:
-    """EBNF text of one expression; `names` gives the printed names of rules where they differ."""
+    """EBNF text of one expression without automata; `names` gives the printed names of rules where they differ."""
     names = names or {}
     output: list[str] = []
     pending: list[_Piece] = [(expr, context)]

@@ -8,6 +8,7 @@ from grammar_core.errors import DuplicateRuleError, GrammarError, UndefinedRuleE
 from grammar_core.ir.char_ranges import normalize_ranges
 from grammar_core.ir.nodes import (
     MAX_CODE_POINT,
+    Automaton,
     CharClass,
     Choice,
     Expr,
@@ -65,7 +66,13 @@ def _malformation(expr: Expr) -> str | None:
         return "A choice has no options"
     if isinstance(expr, Repeat) and not _has_bounds(expr):
         return f"The repetition bounds {expr.min} and {expr.max} are not in order"
+    if isinstance(expr, Automaton) and min((0, *expr.accepting, *_edge_states(expr))) < 0:
+        return "An automaton has a state below 0"
     return None
+
+
+def _edge_states(automaton: Automaton) -> Iterator[int]:
+    return (state for source, target, _ in automaton.edges for state in (source, target))
 
 
 def _is_utf8(value: bytes) -> bool:
