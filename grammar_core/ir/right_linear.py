@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grammar_core.ir.nodes import EMPTY, Automaton, CharClass, Choice, Expr, Rule, RuleRef, Sequence
-from grammar_core.ir.traversal import transform_rule, walk_rule
+from grammar_core.ir.traversal import node_kinds, transform_rule
 
 _NOTHING = CharClass(())
 
@@ -13,7 +13,7 @@ def replace_automata(rules: tuple[Rule, ...], reserved: frozenset[str] = frozens
 
     The rules keep their positions. New names are none of `reserved`.
     """
-    if not any(type(expr) is Automaton for rule in rules for expr in walk_rule(rule)):
+    if Automaton not in node_kinds(rules):
         return rules
     names = FreeNames({rule.name for rule in rules} | reserved)
     added: list[Rule] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar, cast
 
 from grammar_core.ir.nodes import (
@@ -37,6 +37,17 @@ def walk_rule(rule: Rule) -> Iterator[Expr]:
     """Every expression of a rule, those of its lookahead too."""
     for expr in rule_expressions(rule):
         yield from walk_expressions(expr)
+
+
+def node_kinds(rules: Iterable[Rule]) -> set[type[Expr]]:
+    """The classes of the nodes that occur in the rules."""
+    kinds: set[type[Expr]] = set()
+    pending: list[Expr] = [expr for rule in rules for expr in rule_expressions(rule)]
+    while pending:
+        expr = pending.pop()
+        kinds.add(type(expr))
+        pending += child_expressions(expr)
+    return kinds
 
 
 def transform_rule(rule: Rule, change: Callable[[Expr], Expr]) -> Rule:
