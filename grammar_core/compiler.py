@@ -7,6 +7,8 @@ from grammar_core.cache import SingleFlightCache
 from grammar_core.compiled_grammar import CompiledGrammar
 from grammar_core.grammar import Grammar
 from grammar_core.lowering import lower_grammar
+from grammar_core.passes.expand_macros import expand_macros
+from grammar_core.passes.refuse_unsupported import refuse_unsupported
 from grammar_core.tokenizer_info import TokenizerInfo
 
 DEFAULT_MASK_BYTES_LIMIT = 256 * 1024 * 1024
@@ -74,7 +76,8 @@ class GrammarCompiler:
         return self._cache.size_bytes()
 
     def _compile(self, grammar: Grammar) -> CompiledGrammar:
-        program = lower_grammar(grammar)
+        refuse_unsupported(grammar.rules)
+        program = lower_grammar(expand_macros(grammar))
         native = _native.compile(
             program.words,
             program.literals,

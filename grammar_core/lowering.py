@@ -8,7 +8,8 @@ from itertools import chain
 from typing import NamedTuple
 
 from grammar_core.grammar import Grammar
-from grammar_core.ir.nodes import CharClass, Choice, Expr, Literal, Repeat, RuleRef, Sequence
+from grammar_core.ir.nodes import CharClass, Choice, Expr, Literal, Regex, Repeat, RuleRef, Sequence
+from grammar_core.ir.right_linear import replace_automata
 
 _LITERAL, _CHAR_CLASS, _RULE_REF, _SEQUENCE, _CHOICE, _REPEAT, _END_OF_RULE = range(7)
 _UNBOUNDED = -1
@@ -28,11 +29,12 @@ class Program(NamedTuple):
 
 
 def lower_grammar(grammar: Grammar) -> Program:
-    """The program of `grammar`, whose references must all be defined."""
-    index_of_rule = {rule.name: index for index, rule in enumerate(grammar.rules)}
+    """The program of `grammar`, whose references must all be defined and whose macros are expanded."""
+    rules = replace_automata(grammar.rules)
+    index_of_rule = {rule.name: index for index, rule in enumerate(rules)}
     literals = bytearray()
     operations: list[Operation] = []
-    for rule in grammar.rules:
+    for rule in rules:
         _append_postfix(rule.body, operations, literals, index_of_rule)
         operations.append((_END_OF_RULE, *_NO_OPTIONS))
     words = array("q", chain.from_iterable(operations))
@@ -59,7 +61,10 @@ def _append_postfix(
             pending.extend(node.options)
         elif isinstance(node, CharClass):
             backwards.append((_CHAR_CLASS, len(node.ranges), *chain.from_iterable(node.ranges)))
+        elif isinstance(node, Regex):
+            pending.append(node.body)
         else:
+            assert isinstance(node, Repeat), "macros are expanded before"
             repeat = _merge_repeats(node)
             backwards.append((_REPEAT, repeat.min, _UNBOUNDED if repeat.max is None else repeat.max))
             pending.append(repeat.body)

@@ -16,26 +16,17 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from grammar_core.errors import DeserializeFormatError, DeserializeVersionError
 from grammar_core.token_bytes import UnsupportedTokenizerError, VocabType, decode_pieces, standard_format
 from grammar_core.tokenizer_vocabulary import STOP_STRINGS, Vocabulary, read_vocabulary
 
 __all__ = [
-    "DeserializeFormatError",
-    "DeserializeVersionError",
     "TokenizerInfo",
     "UnsupportedTokenizerError",
     "VocabType",
 ]
 
 _SERIALIZATION_VERSION = "1"
-
-
-class DeserializeFormatError(RuntimeError, ValueError):
-    """The serialized text is not JSON, lacks a member, or a member has the wrong type."""
-
-
-class DeserializeVersionError(RuntimeError, ValueError):
-    """The serialized text was written in another version of the format."""
 
 
 class TokenizerInfo:

@@ -1,0 +1,81 @@
+"""Anchors at the ends of a pattern, decided where the pattern alone decides them.
+
+`^abc$` needs no automaton: where the pattern must match the whole text the anchors say nothing, and where
+it may match in the middle they say that nothing comes before or after. Anchors elsewhere are left alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from grammar_core.frontends.regex.syntax_tree import (
+    NOTHING,
+    Alternation,
+    Anchor,
+    Characters,
+    Concatenation,
+    Repetition,
+    Tree,
+    concatenate,
+    fold,
+)
+
+
+class _Placed(NamedTuple):
+    tree: Tree
+    at_edge: Tree | None  # what to write where the tree stands at the edge, if it has an anchor there
+
+
+def resolve_edges(tree: Tree, around: Tree | None, line_break: Characters) -> Tree:
+    """The tree for the whole text: with `around` before and after it, except where an anchor forbids that.
+
+    `around` is any text, or None if the pattern itself has to match all. `line_break` is one character.
+    """
+    for at_end in (False, True):
+        edge = _Edge(at_end, around, line_break)
+        placed = fold(tree, edge.place)
+        tree = edge.written(placed)
+    return tree
+
+
+class _Edge:
+    """The beginning of the text or, `at_end`, its end."""
+
+    def __init__(self, at_end: bool, around: Tree | None, line_break: Characters) -> None:
+        self._at_end = at_end
+        self._around = around
+        self._anchors = {False: NOTHING, True: NOTHING}
+        if around is not None:
+            to_line = concatenate([line_break, around] if at_end else [around, line_break])
+            self._anchors[True] = Alternation((NOTHING, to_line))
+
+    def written(self, placed: _Placed) -> Tree:
+        if placed.at_edge is not None:
+            return placed.at_edge
+        if self._around is None:
+            return placed.tree
+        return concatenate([placed.tree, self._around] if self._at_end else [self._around, placed.tree])
+
+    def place(self, tree: Tree, children: list[_Placed]) -> _Placed:
+        if isinstance(tree, Anchor) and tree.at_end == self._at_end:
+            return _Placed(tree, self._anchors[tree.multiline])
+        if isinstance(tree, Concatenation) and children:
+            return _Placed(tree, self._first(tree, children))
+        if isinstance(tree, Alternation) and any(child.at_edge is not None for child in children):
+            return _Placed(tree, Alternation(tuple(map(self.written, children))))
+        if (
+            isinstance(tree, Repetition)
+            and (tree.min, tree.max) == (0, 1)
+            and children[0].at_edge is not None
+        ):
+            without = self.written(_Placed(NOTHING, None))
+            return _Placed(tree, Alternation((children[0].at_edge, without)))
+        return _Placed(tree, None)
+
+    def _first(self, tree: Concatenation, children: list[_Placed]) -> Tree | None:
+        at_edge = children[-1 if self._at_end else 0].at_edge
+        if at_edge is None:
+            return None
+        if self._at_end:
+            return concatenate([*tree.items[:-1], at_edge])
+        return concatenate([at_edge, *tree.items[1:]])

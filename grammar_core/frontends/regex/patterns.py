@@ -1,0 +1,47 @@
+"""Regular expressions as expressions of a grammar."""
+
+from __future__ import annotations
+
+from grammar_core.frontends.regex.assertions.compilation import compile_assertions
+from grammar_core.frontends.regex.character_sets import (
+    JSON_STRING_CHARACTERS,
+    LINE_TERMINATORS,
+    intersect_ranges,
+)
+from grammar_core.frontends.regex.edges import resolve_edges
+from grammar_core.frontends.regex.flags import parse_flags
+from grammar_core.frontends.regex.parser import Parser, any_text
+from grammar_core.frontends.regex.plain import to_expression
+from grammar_core.frontends.regex.syntax_tree import Characters, Tree, has_assertions
+from grammar_core.ir.nodes import Expr
+
+
+def parse_regex(pattern: str, *, json_string: bool = False, flags: str | None = None) -> Expr:
+    """The texts that the pattern matches from beginning to end.
+
+    `flags` are any of `i`, `m`, `s`, `u`. A dot is any character where they are None; otherwise not a line
+    terminator, unless `s` is among them. With `json_string`, no character match takes what a JSON string
+    must escape: U+0000 to U+001F, `"` and `\\`. Raises RegexError with the position, and GrammarLimitError
+    for a pattern beyond a limit.
+
+        parse_regex(r"[0-9]{5}(-[0-9]{4})?")
+    """
+    tree = Parser(pattern, parse_flags(flags), json_string).parse()
+    return _compile(pattern, tree, None, json_string)
+
+
+def search_pattern(pattern: str, *, json_string: bool = False, flags: str | None = "") -> Expr:
+    """The texts that the pattern matches somewhere, as in JSON Schema: `^` and `$` stand for the ends.
+
+    Arguments and errors are those of `parse_regex`, but without flags a dot is no line terminator.
+    """
+    tree = Parser(pattern, parse_flags(flags), json_string).parse()
+    return _compile(pattern, tree, any_text(json_string), json_string)
+
+
+def _compile(pattern: str, tree: Tree, around: Tree | None, json_string: bool) -> Expr:
+    line_break = (
+        intersect_ranges(LINE_TERMINATORS, JSON_STRING_CHARACTERS) if json_string else LINE_TERMINATORS
+    )
+    tree = resolve_edges(tree, around, Characters(line_break))
+    return compile_assertions(pattern, tree) if has_assertions(tree) else to_expression(tree)
