@@ -86,7 +86,7 @@ class GrammarCompiler:
             self._vocabulary,
             self._mask_limit_bytes,
         )
-        return CompiledGrammar(native, grammar, self._tokenizer_info)
+        return CompiledGrammar(native, grammar, self._tokenizer_info, program.capture_names)
 
 
 def _memory_size(compiled: CompiledGrammar) -> int:

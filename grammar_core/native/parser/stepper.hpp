@@ -63,7 +63,9 @@ class Stepper {
     const int32_t inside = automaton_.next(macro, byte_class);
     if (inside == kNone) return kNone;
     const MacroState& m = automaton_.state(inside);
-    return m.reports == 0 && m.captured == 0 && !(m.has_calls && automaton_.counts()) ? inside : kUnknown;
+    if (m.reports != 0 || m.captured != 0 || (m.has_calls && automaton_.counts())) return kUnknown;
+    ++position_;
+    return inside;
   }
   // What goes on when `reports` are handed to the nodes of parent set `parents`.
   void resume(int32_t parents, int32_t reports, Configuration& out);
