@@ -55,6 +55,9 @@ class Matcher:
     def captures(self, deduplicate: bool) -> list[tuple[int, bytes]]:
         """(index of the name, text) of each capture that is complete."""
 
+    def history(self) -> list[bytes]:
+        """The text that each step has appended; empty for stop tokens and tokens without text."""
+
     def active_temperature(self) -> tuple[float, bool]:
         """The highest temperature of the active rules, or -1, and whether they have different ones."""
 

@@ -75,6 +75,18 @@ bool accept_string(Matcher& matcher, const nb::object& text) {
   return matcher.accept_bytes(view);
 }
 
+// The text of each step.
+nb::list history(const Matcher& matcher) {
+  nb::list result;
+  int64_t begin = 0;
+  for (size_t step = 0; step < matcher.step_count(); ++step) {
+    const std::string_view text = matcher.text(begin, matcher.text_end(step));
+    result.append(nb::bytes(text.data(), text.size()));
+    begin = matcher.text_end(step);
+  }
+  return result;
+}
+
 // (index of the name, text) of each capture.
 nb::list captures(const Matcher& matcher, bool deduplicate) {
   nb::list result;
@@ -136,6 +148,7 @@ NB_MODULE(_native, m) {
           [](Matcher& self, uintptr_t address) { return fill(self, reinterpret_cast<uint32_t*>(address)); },
           "address"_a)
       .def("captures", &captures, "deduplicate"_a)
+      .def("history", &history)
       .def("active_temperature", &active_temperature)
       .def("find_jump_forward_string",
            [](Matcher& self) {

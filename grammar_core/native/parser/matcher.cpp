@@ -105,7 +105,7 @@ bool Matcher::run(std::string_view text) {
   track_captures();
   Configuration& reached = stacks_->reached;
   if (!run_bytes(text, reached)) return false;
-  if (grammar_->automaton().captures()) text_ += text;
+  text_ += text;
   push(reached.items, reached.base_reports != 0, false);
   return true;
 }
@@ -131,7 +131,7 @@ bool Matcher::run_token(int32_t id, std::string_view text) {
   if (!as_text.alive() && !as_token.alive()) return false;
   stepper.track_captures(nullptr, 0);
   stepper.merge(as_text, as_token, merged);
-  if (grammar_->automaton().captures()) text_ += text;
+  text_ += text;
   push(merged.items, merged.base_reports != 0, false);
   return true;
 }

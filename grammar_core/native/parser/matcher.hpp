@@ -46,7 +46,7 @@ class Matcher {
   // Completed captures in order, each completion of each reading; with `deduplicate` only the longest of each
   // occurrence. The symbol is the index of the capture's name.
   std::vector<CaptureEvent> captures(bool deduplicate) const;
-  // The bytes from `begin` up to `end` of the text so far; for captures.
+  // The bytes from `begin` up to `end` of the text so far.
   std::string_view text(int64_t begin, int64_t end) const {
     return std::string_view(text_).substr(begin, end - begin);
   }
@@ -59,6 +59,8 @@ class Matcher {
   }
   bool can_end() const { return steps_.back().completed && !steps_.back().terminated; }
   size_t step_count() const { return steps_.size() - 1; }
+  // Where the text of step `step` (from 0) ends.
+  int64_t text_end(size_t step) const { return static_cast<int64_t>(steps_[step + 1].text_end); }
   void rollback(size_t steps);
   void reset();
   Matcher fork() const { return *this; }
@@ -126,7 +128,7 @@ class Matcher {
   std::vector<Item> items_;             // of all steps, one after the other
   std::vector<Step> steps_;             // the first is the start
   std::vector<CaptureEvent> captures_;  // of all steps
-  std::string text_;                    // of all steps, if there are captures
+  std::string text_;                    // of all steps
 };
 
 }  // namespace syntagma
