@@ -58,6 +58,9 @@ class Matcher:
     def history(self) -> list[bytes]:
         """The text that each step has appended; empty for stop tokens and tokens without text."""
 
+    def is_over_budget(self) -> bool:
+        """Whether a rule is active that has used up its budget and could not end."""
+
     def active_temperature(self) -> tuple[float, bool]:
         """The highest temperature of the active rules, or -1, and whether they have different ones."""
 

@@ -65,14 +65,21 @@ def _end_of_rule(options: RuleOptions, capture_names: list[str]) -> Operation:
         capture = len(capture_names)
         capture_names.append(options.capture)
     temperature = float(_NONE) if options.temperature is None else options.temperature
-    return _END_OF_RULE, int(options.lazy), capture, _bits(temperature)
+    return (
+        _END_OF_RULE,
+        int(options.lazy),
+        capture,
+        _bits(temperature),
+        _NONE if options.max_tokens is None else options.max_tokens,
+        _NONE if options.max_chars is None else options.max_chars,
+    )
 
 
 def _bits(value: float) -> int:
     return int.from_bytes(struct.pack("<d", value), "little", signed=True)
 
 
-_END_WITHOUT_OPTIONS: Operation = (_END_OF_RULE, 0, _NONE, _bits(_NONE))
+_END_WITHOUT_OPTIONS: Operation = (_END_OF_RULE, 0, _NONE, _bits(_NONE), _NONE, _NONE)
 
 
 def _append_postfix(

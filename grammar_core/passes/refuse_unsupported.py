@@ -12,8 +12,6 @@ from grammar_core.ir.nodes import NO_OPTIONS, Rule
 
 UNSUPPORTED_OPTIONS = frozenset(
     {
-        "max_tokens",
-        "max_chars",
         "capture_hidden_suffix_bytes",
         "capture_hidden_stop_bytes",
         "capture_hidden_body_rule_id",

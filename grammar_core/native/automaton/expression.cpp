@@ -94,6 +94,8 @@ RuleOptions read_rule_options(ProgramReader& reader) {
   options.lazy = reader.next() != 0;
   options.capture = static_cast<int32_t>(reader.next());
   options.temperature = std::bit_cast<double>(reader.next());
+  options.max_tokens = reader.next();
+  options.max_chars = reader.next();
   return options;
 }
 

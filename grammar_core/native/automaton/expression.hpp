@@ -61,7 +61,11 @@ struct RuleOptions {
   int32_t capture = -1;     // index into the names of captures, or -1
   double temperature = -1;  // or -1
 
-  bool any() const { return lazy || capture >= 0 || temperature >= 0; }
+  int64_t max_tokens = -1;  // or -1
+  int64_t max_chars = -1;   // or -1
+
+  bool has_budget() const { return max_tokens >= 0 || max_chars >= 0; }
+  bool any() const { return lazy || capture >= 0 || temperature >= 0 || has_budget(); }
 };
 
 struct GrammarSource {
@@ -84,7 +88,8 @@ struct GrammarSource {
 // Decodes the postfix program that grammar_core/lowering.py writes. A rule's expressions end with its body.
 //   0 offset length | 1 count (low high)* | 2 rule | 3 count | 4 count | 5 min max (-1: unbounded)
 //   7 states accepting (state)* edges (from to)* | 8 negated count (id)*
-//   6 lazy capture temperature: end of a rule, with its options; the temperature's bits as an integer
+//   6 lazy capture temperature max_tokens max_chars: end of a rule, with its options; the temperature's bits
+//   as an integer
 // Throws InvalidGrammar for a malformed program.
 GrammarSource decode_program(std::span<const int64_t> program, std::string literals,
                              std::vector<std::string> rule_names, int32_t root);

@@ -253,6 +253,7 @@ class Analyzer {
           source_.rule_bodies[rule], [&](int32_t callee) { left[rule].push_back(callee); },
           [&](int32_t repeat) { repeats[rule].push_back(repeat); });
     const Components components = find_components(left);
+    refuse_mutual_budgets(components);
     for (size_t rule = 0; rule < rule_count_; ++rule) {
       if (!components.cyclic[components.of[rule]]) continue;
       for (const int32_t repeat : repeats[rule])
@@ -260,6 +261,20 @@ class Analyzer {
             static_cast<int32_t>(source_.expressions[repeat].first),
             [&](int32_t callee) { must_unroll_[repeat] |= components.of[callee] == components.of[rule]; },
             [](int32_t) {});
+    }
+  }
+
+  // A budget's frame may begin with its own rule, which is the same occurrence, but not with another budget's
+  // frame that begins with it again.
+  void refuse_mutual_budgets(const Components& components) const {
+    std::vector<int32_t> budgeted(components.cyclic.size(), -1);
+    for (size_t rule = 0; rule < rule_count_; ++rule) {
+      if (!source_.rule_options[rule].has_budget() || !components.cyclic[components.of[rule]]) continue;
+      int32_t& other = budgeted[components.of[rule]];
+      if (other >= 0)
+        throw InvalidGrammar("Rules \"" + source_.rule_names[other] + "\" and \"" + source_.rule_names[rule] +
+                             "\" have budgets and are left-recursive through each other");
+      other = static_cast<int32_t>(rule);
     }
   }
 

@@ -18,6 +18,8 @@ MacroAutomaton::MacroAutomaton(Nfa nfa) : nfa_(std::move(nfa)) {
     counts_ |= symbol.is_counter();
     captures_ |= symbol.capture >= 0;
     temperatures_ |= symbol.temperature >= 0;
+    budgets_ |= symbol.has_budget();
+    if (symbol.max_chars >= 0) smallest_char_budget_ = std::min(smallest_char_budget_, symbol.max_chars);
   }
   captured_lists_.intern({});  // 0 is the empty list
   report_sets_.intern({});     // 0 is the empty set
@@ -61,7 +63,12 @@ int32_t MacroAutomaton::build_start(int32_t context) {
   for (size_t i = 0; i < set_.size(); ++i)
     for (const CallEdge& call : nfa_.call_edges(set_[i])) {
       const Symbol& symbol = nfa_.symbols()[call.symbol];
-      if (symbol.is_counter()) continue;
+      if (symbol.is_counter()) {
+        // A budgeted rule that begins with itself: the same occurrence, in the same frame.
+        if (symbol.has_budget() && c.wanted[0] == symbol.counter_body)
+          c.corners.emplace_back(symbol.counter_body, call.target);
+        continue;
+      }
       c.corners.emplace_back(call.symbol, call.target);
       add_state(symbol.start);
     }
@@ -183,6 +190,12 @@ int32_t MacroAutomaton::tail_reports(int32_t context, int32_t nfa_state) {
   return reports;
 }
 
+// Whether a start state's call of a budgeted rule stays in the frame, because the frame is that rule's.
+bool MacroAutomaton::is_corner(int32_t context, const CallEdge& call) const {
+  const Symbol& symbol = nfa_.symbols()[call.symbol];
+  return symbol.has_budget() && contexts_[context].wanted[0] == symbol.counter_body;
+}
+
 // Whether the set last closed completes a rule whose frame must still be there then.
 bool MacroAutomaton::completes_options() const {
   return std::any_of(accepted_.begin(), accepted_.end(),
@@ -198,7 +211,7 @@ void MacroAutomaton::compute_calls(int32_t id) {
   for (const int32_t s : states)
     for (const CallEdge& call : nfa_.call_edges(s)) {
       const bool is_counter = nfa_.symbols()[call.symbol].is_counter();
-      if (m.is_start && !is_counter) continue;
+      if (m.is_start && (!is_counter || is_corner(m.context, call))) continue;
       const int32_t reports = tail_reports(m.context, call.target);
       if (reports != 0)
         (is_counter ? tail_counted : tail_called).emplace_back(call.symbol, reports);
@@ -214,7 +227,8 @@ void MacroAutomaton::compute_calls(int32_t id) {
       const Symbol& symbol = nfa_.symbols()[symbol_id];
       const int32_t body_report = single_report(symbol.counter_body);
       const int32_t body_context = intern_context({{symbol.counter_body, body_report}});
-      const Counter counter{symbol.min, symbol.max, reports, contexts_[body_context].start};
+      const Counter counter{symbol.min,        symbol.max,      reports, contexts_[body_context].start,
+                            symbol.max_tokens, symbol.max_chars};
       m.counter_calls.push_back({intern_counter(counter), tail});
     }
   };
@@ -226,9 +240,9 @@ void MacroAutomaton::compute_calls(int32_t id) {
 int32_t MacroAutomaton::intern_counter(Counter counter) {
   const auto low = [](int64_t v) { return static_cast<int32_t>(v); };
   const auto high = [](int64_t v) { return static_cast<int32_t>(v >> 32); };
-  const int32_t id =
-      counter_keys_.intern(std::vector<int32_t>{low(counter.min), high(counter.min), low(counter.max),
-                                                high(counter.max), counter.reports, counter.body_start});
+  const int32_t id = counter_keys_.intern(std::vector<int32_t>{
+      low(counter.max_tokens), low(counter.max_chars), low(counter.min), high(counter.min), low(counter.max),
+      high(counter.max), counter.reports, counter.body_start});
   if (id == static_cast<int32_t>(counters_.size())) counters_.emplace_back() = counter;
   return id;
 }
@@ -244,7 +258,7 @@ int32_t MacroAutomaton::compute_after(int32_t id, int32_t reports) {
   for (const int32_t s : states)
     for (const CallEdge& call : nfa_.call_edges(s)) {
       if (!std::binary_search(completed.begin(), completed.end(), call.symbol)) continue;
-      if (m.is_start && !nfa_.symbols()[call.symbol].is_counter()) continue;
+      if (m.is_start && (!nfa_.symbols()[call.symbol].is_counter() || is_corner(m.context, call))) continue;
       if (tail_reports(m.context, call.target) == 0) targets.push_back(call.target);
     }
   begin_set();

@@ -31,9 +31,11 @@ constexpr int32_t kUnknown = -2;
 
 // A counted repetition called from a macro-state.
 struct Counter {
-  int64_t min, max;    // iterations; kUnbounded when there is no upper bound
-  int32_t reports;     // the report set it hands to its parents when it ends
-  int32_t body_start;  // the macro-state that begins an iteration
+  int64_t min, max;         // iterations; kUnbounded when there is no upper bound
+  int32_t reports;          // the report set it hands to its parents when it ends
+  int32_t body_start;       // the macro-state that begins an iteration
+  int64_t max_tokens = -1;  // budgets of the iteration, or -1
+  int64_t max_chars = -1;
 };
 
 struct CounterCall {
@@ -109,6 +111,9 @@ class MacroAutomaton {
   // them.
   bool marks_start(int32_t id) const { return captures_ && states_[id].marks_start; }
   bool captures() const { return captures_; }
+  bool has_budgets() const { return budgets_; }
+  // The smallest budget of characters; kUnbounded if there is none.
+  int64_t smallest_char_budget() const { return smallest_char_budget_; }
   bool has_temperatures() const { return temperatures_; }
   bool has_token_sets() const { return !nfa_.token_sets().empty(); }
   // The captured symbols of a list, inner ones first.
@@ -151,6 +156,7 @@ class MacroAutomaton {
   int32_t union_reports(int32_t a, int32_t b);
   int32_t single_report(int32_t symbol) { return report_sets_.intern({&symbol, 1}); }
   bool completes_options() const;
+  bool is_corner(int32_t context, const CallEdge& call) const;
   const ActiveTemperatures& temperatures_of(int32_t id, int32_t reports);
   ActiveTemperatures compute_temperatures(int32_t id, int32_t reports);
   void add_temperatures_of_owner(int32_t context, int32_t nfa_state, ActiveTemperatures& out,
@@ -163,7 +169,8 @@ class MacroAutomaton {
   StableVector<Counter> counters_;
   ConcurrentMap after_;
   int32_t root_start_ = kNone;
-  bool counts_ = false, captures_ = false, temperatures_ = false;
+  bool counts_ = false, captures_ = false, temperatures_ = false, budgets_ = false;
+  int64_t smallest_char_budget_ = kUnbounded;
 
   // Everything below is touched under the lock only.
   SequenceInterner report_sets_, state_sets_, context_keys_, state_keys_, counter_keys_;

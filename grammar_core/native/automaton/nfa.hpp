@@ -40,8 +40,11 @@ struct Symbol {
   bool lazy = false;          // ends where it first can; called only as the body of a counter of its own
   int32_t capture = -1;       // index of the capture's name, or -1
   double temperature = -1;    // or -1
+  int64_t max_tokens = -1;    // budgets of a counter's only iteration, or -1
+  int64_t max_chars = -1;
 
   bool is_counter() const { return counter_body >= 0; }
+  bool has_budget() const { return max_tokens >= 0 || max_chars >= 0; }
   bool has_options() const { return lazy || capture >= 0 || temperature >= 0; }
 };
 

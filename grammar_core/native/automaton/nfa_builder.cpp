@@ -50,8 +50,11 @@ int32_t NfaBuilder::rule_symbol(int32_t rule) {
   symbol.capture = options.capture;
   symbol.temperature = options.temperature;
   symbol_of_rule_[rule] = body_symbol(source_.rule_bodies[rule], symbol);
-  if (options.lazy) {  // a frame of its own, so that ending early ends only this occurrence
+  if (options.lazy ||
+      options.has_budget()) {  // a frame of its own, so that ending early ends only this occurrence
     Symbol once;
+    once.max_tokens = options.max_tokens;
+    once.max_chars = options.max_chars;
     once.counter_body = symbol_of_rule_[rule];
     once.min = once.max = 1;
     symbol_of_rule_[rule] = add_symbol(once);
@@ -82,7 +85,9 @@ int32_t NfaBuilder::root_symbol() {
   Symbol root;
   root.start = new_state(caller);
   root.accept = new_state(caller);
-  if (!nfa_.root_nullable_) calls_.push_back({root.start, {symbol, root.accept}});
+  const RuleOptions& options = source_.rule_options[source_.root];
+  if (!(nfa_.root_nullable_ && (options.lazy || options.max_chars == 0)))
+    calls_.push_back({root.start, {symbol, root.accept}});
   return add_symbol(root);
 }
 
@@ -164,7 +169,8 @@ void NfaBuilder::build_reference(const Task& task, const Expression& e) {
     return;
   }
   if (facts_.nullable[task.expression]) add_empty(task.from, task.to);
-  if (options.lazy && facts_.nullable[task.expression]) return;  // it always commits to the empty text
+  const bool ends_at_once = options.lazy || options.max_chars == 0;
+  if (ends_at_once && facts_.nullable[task.expression]) return;  // it always commits to the empty text
   if (facts_.nonempty[task.expression]) calls_.push_back({task.from, {rule_symbol(rule), task.to}});
 }
 

@@ -149,6 +149,7 @@ NB_MODULE(_native, m) {
           "address"_a)
       .def("captures", &captures, "deduplicate"_a)
       .def("history", &history)
+      .def("is_over_budget", &Matcher::is_over_budget)
       .def("active_temperature", &active_temperature)
       .def("find_jump_forward_string",
            [](Matcher& self) {

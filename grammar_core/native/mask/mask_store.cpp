@@ -107,6 +107,11 @@ const Row* MaskStore::with_token_sets(const Row* row, int32_t state, int32_t exi
   return row;
 }
 
+const Row* MaskStore::token_set_mask(int32_t macro) {
+  const std::lock_guard lock(mutex_);
+  return with_token_sets(nothing_, walk_.walker().state_of({macro, kBaseParents}), kWholeTrie);
+}
+
 const Row* MaskStore::token_set_row(int32_t set) {
   const Row*& row = token_set_rows_[set];
   if (row == nullptr) {

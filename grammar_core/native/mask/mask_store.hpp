@@ -63,6 +63,12 @@ class MaskStore {
   // Rows live as long as the store.
   const Row* nothing() const { return nothing_; }
   const Row* stop_tokens() const { return stop_tokens_; }
+  // Tokens of the token sets that may come next in a macro-state's frame.
+  const Row* token_set_mask(int32_t macro);
+  const Row* add(Row row) {
+    const std::lock_guard lock(mutex_);
+    return keep(std::move(row));
+  }
   const Row* merged(const Row* a, const Row* b) {
     if (a == b || b->empty()) return a;
     if (a->empty()) return b;

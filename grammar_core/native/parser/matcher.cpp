@@ -13,6 +13,12 @@ namespace {
 constexpr size_t kArenaLimit = size_t{512} << 20;
 constexpr size_t kForcedTextLimit = 4096;  // bytes
 
+bool is_continuation(char byte) { return (static_cast<uint8_t>(byte) & 0xC0) == 0x80; }
+
+int64_t count_characters(std::string_view text) {
+  return std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation(c); });
+}
+
 }  // namespace
 
 Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar, MatcherOptions options)
@@ -41,7 +47,8 @@ std::span<const Item> Matcher::items() const {
 
 void Matcher::push(std::span<const Item> items, bool completed, bool terminated) {
   items_.insert(items_.end(), items.begin(), items.end());
-  steps_.push_back({items_.size(), captures_.size(), text_.size(), completed, terminated, nullptr, 0});
+  steps_.push_back({items_.size(), captures_.size(), text_.size(), characters_, tokens_, completed,
+                    terminated, nullptr, 0});
 }
 
 void Matcher::reset() {
@@ -49,13 +56,14 @@ void Matcher::reset() {
   steps_.clear();
   captures_.clear();
   text_.clear();
+  characters_ = tokens_ = 0;
   if (stacks_.use_count() > 1)
     stacks_ = std::make_shared<Stacks>(grammar_->automaton());
   else
     stacks_->clear();
   const MacroAutomaton& automaton = grammar_->automaton();
   Configuration start;
-  track_captures();
+  follow_text(false);
   if (automaton.root_start() != kNone)  // else the language is only the empty text
     stacks_->stepper.start({automaton.root_start(), kBaseParents}, start);
   push(start.items, automaton.nfa().root_nullable(), false);
@@ -70,13 +78,13 @@ bool Matcher::accept_token(int32_t id) {
   }
   if (options_.stop_tokens && is_stop_token(id)) return false;
   const std::string_view text = vocabulary.token(id);
-  if (!grammar_->automaton().has_token_sets()) return !text.empty() && run(text);
+  if (!grammar_->automaton().has_token_sets()) return !text.empty() && run(text, true);
   return run_token(id, text);
 }
 
 bool Matcher::accept_bytes(std::string_view text) {
   if (is_terminated()) return false;
-  if (!text.empty()) return run(text);
+  if (!text.empty()) return run(text, false);
   const std::vector<Item> same(items().begin(), items().end());
   push(same, can_end(), false);
   return true;
@@ -89,23 +97,25 @@ void Matcher::check_memory() const {
 }
 
 // What an attempt that failed has left is overwritten here.
-void Matcher::track_captures() {
-  const bool tracks = grammar_->automaton().captures();
+void Matcher::follow_text(bool in_token) {
   if (!steps_.empty()) {
     captures_.resize(steps_.back().captures_end);
     text_.resize(steps_.back().text_end);
+    characters_ = steps_.back().characters;
+    tokens_ = steps_.back().tokens;
   }
-  stacks_->stepper.track_captures(tracks ? &captures_ : nullptr, static_cast<int64_t>(text_.size()));
+  stacks_->stepper.follow_text(grammar_->automaton().captures() ? &captures_ : nullptr,
+                               {static_cast<int64_t>(text_.size()), characters_, tokens_, in_token, false});
 }
 
-bool Matcher::run(std::string_view text) {
+bool Matcher::run(std::string_view text, bool is_token) {
   const std::lock_guard lock(stacks_->mutex);
   check_memory();
   stacks_->stepper.reset_work();
-  track_captures();
+  follow_text(is_token);
   Configuration& reached = stacks_->reached;
   if (!run_bytes(text, reached)) return false;
-  text_ += text;
+  took(text, is_token);
   push(reached.items, reached.base_reports != 0, false);
   return true;
 }
@@ -116,24 +126,31 @@ bool Matcher::run_token(int32_t id, std::string_view text) {
   check_memory();
   Stepper& stepper = stacks_->stepper;
   stepper.reset_work();
-  track_captures();
+  follow_text(true);
   Configuration as_token, merged;
   Configuration& as_text = stacks_->reached;
   if (text.empty() || !run_bytes(text, as_text)) {
     as_text.clear();
-    track_captures();
+    follow_text(true);
   }
   if (grammar_->matches_token_sets(id)) {
-    stepper.track_captures(grammar_->automaton().captures() ? &captures_ : nullptr,
-                           static_cast<int64_t>(text_.size()));
+    stepper.follow_text(
+        grammar_->automaton().captures() ? &captures_ : nullptr,
+        {static_cast<int64_t>(text_.size()), characters_ + count_characters(text), tokens_, true, true});
     stepper.step_token(items(), id, static_cast<int64_t>(text.size()), as_token);
   }
   if (!as_text.alive() && !as_token.alive()) return false;
-  stepper.track_captures(nullptr, 0);
+  stepper.ignore_text();
   stepper.merge(as_text, as_token, merged);
-  text_ += text;
+  took(text, true);
   push(merged.items, merged.base_reports != 0, false);
   return true;
+}
+
+void Matcher::took(std::string_view text, bool is_token) {
+  text_ += text;
+  characters_ += count_characters(text);
+  tokens_ += is_token;
 }
 
 bool Matcher::run_bytes(std::string_view text, Configuration& out) {
@@ -143,8 +160,11 @@ bool Matcher::run_bytes(std::string_view text, Configuration& out) {
   Item single;
   int32_t base_reports = 0;
   int side = 0;
+  size_t left = text.size();
   for (const char c : text) {
     const int byte_class = nfa.class_of(static_cast<uint8_t>(c));
+    stepper.clock().characters += !is_continuation(c);
+    stepper.clock().token_ends = --left == 0;
     if (current.size() == 1) {
       const int32_t inside = stepper.step_inside(current[0].macro, byte_class);
       if (inside == kNone) return false;
@@ -172,6 +192,8 @@ void Matcher::rollback(size_t steps) {
   items_.resize(steps_.back().items_end);
   captures_.resize(steps_.back().captures_end);
   text_.resize(steps_.back().text_end);
+  characters_ = steps_.back().characters;
+  tokens_ = steps_.back().tokens;
 }
 
 // The only byte that may come next, with the configuration after it; -1 if there is none or a choice.
@@ -195,7 +217,7 @@ std::string Matcher::forced_text() {
   if (is_terminated() || can_end()) return text;
   const std::lock_guard lock(stacks_->mutex);
   stacks_->stepper.reset_work();
-  stacks_->stepper.track_captures(nullptr, 0);
+  stacks_->stepper.ignore_text();
   std::vector<Item> current(items().begin(), items().end());
   while (text.size() < kForcedTextLimit && !grammar_->automaton().has_token_sets()) {
     Configuration next;
@@ -240,6 +262,15 @@ std::vector<CaptureEvent> Matcher::captures(bool deduplicate) const {
   }
   for (CaptureEvent& event : events) event.symbol = symbols[event.symbol].capture;
   return events;
+}
+
+bool Matcher::is_over_budget() const {
+  if (!grammar_->automaton().has_budgets()) return false;
+  const auto live = items();
+  return std::any_of(live.begin(), live.end(), [&](const Item& item) {
+    return stacks_->arena.first_last_char(item.parents) < characters_ ||
+           stacks_->arena.first_last_token(item.parents) < tokens_ - 1;
+  });
 }
 
 ActiveTemperatures Matcher::temperatures() {
@@ -323,8 +354,10 @@ const Row* Matcher::remember(const Row* mask) {
 const Row* Matcher::assemble_mask(bool may_walk) {
   const std::lock_guard lock(stacks_->mutex);
   stacks_->stepper.reset_work();
-  stacks_->stepper.track_captures(nullptr, 0);
+  stacks_->stepper.ignore_text();
   if (is_terminated()) return masks_->nothing();
+  if (grammar_->automaton().has_budgets() && budgets_within_reach())
+    return may_walk ? budgeted_mask() : nullptr;
   const Row* mask = can_end() && !options_.stop_tokens ? masks_->stop_tokens() : masks_->nothing();
   for (const Item& item : items()) {
     const Row* row = mask_of_item(item, may_walk);
@@ -332,6 +365,47 @@ const Row* Matcher::assemble_mask(bool may_walk) {
     mask = masks_->merged(mask, row);
   }
   return mask;
+}
+
+// Whether some budget may end an occurrence in the middle of the next token.
+bool Matcher::budgets_within_reach() const {
+  const int64_t reach = characters_ + grammar_->vocabulary().longest_token();
+  if (grammar_->automaton().smallest_char_budget() < grammar_->vocabulary().longest_token()) return true;
+  for (const Item& item : items())
+    if (stacks_->arena.first_last_char(item.parents) < reach ||
+        stacks_->arena.first_last_token(item.parents) < tokens_)
+      return true;
+  return false;
+}
+
+// Near the end of a budget a mask depends on the text, so that every token is tried, with shared prefixes.
+const Row* Matcher::budgeted_mask() {
+  const Vocabulary& vocabulary = grammar_->vocabulary();
+  const Nfa& nfa = grammar_->automaton().nfa();
+  const auto trie = vocabulary.trie();
+  Stepper& stepper = stacks_->stepper;
+  std::vector<Configuration> path(vocabulary.longest_token() + 1);
+  std::vector<RankRange> accepted;
+  path[0].items.assign(items().begin(), items().end());
+  for (uint32_t node = 1; node < trie.size();) {
+    const TrieNode& n = trie[node];
+    const auto [first, last] = vocabulary.ranks_at(node);
+    // Whether the token ends here matters to budgets of tokens, but only for what comes after the token.
+    stepper.follow_text(nullptr, {static_cast<int64_t>(text_.size()) + n.depth - 1,
+                                  characters_ + n.characters, tokens_, true, false});
+    stepper.reset_work();
+    Configuration& next = path[n.depth];
+    stepper.step(path[n.depth - 1].items, nfa.class_of(n.byte), next);
+    if (!next.alive()) {
+      node = n.subtree_end;
+      continue;
+    }
+    if (first != last) accepted.emplace_back(first, last);
+    ++node;
+  }
+  const Row* mask = masks_->add(Row::from_ranges(vocabulary, accepted));
+  for (const Item& item : items()) mask = masks_->merged(mask, masks_->token_set_mask(item.macro));
+  return can_end() && !options_.stop_tokens ? masks_->merged(mask, masks_->stop_tokens()) : mask;
 }
 
 // Within a string or a name one item stays the same for many tokens, so the last masks are kept.

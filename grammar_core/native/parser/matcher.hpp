@@ -50,6 +50,8 @@ class Matcher {
   std::string_view text(int64_t begin, int64_t end) const {
     return std::string_view(text_).substr(begin, end - begin);
   }
+  // Whether a rule is active that has used up its budget and could not end.
+  bool is_over_budget() const;
   // Temperatures of the rules active now: the highest, or -1, and whether there are different ones.
   ActiveTemperatures temperatures();
 
@@ -72,6 +74,8 @@ class Matcher {
     size_t items_end;
     size_t captures_end;
     size_t text_end;
+    int64_t characters;
+    int64_t tokens;
     bool completed;
     bool terminated;
     const Row* mask;  // of this state, once known, from the store of `generation`
@@ -105,11 +109,14 @@ class Matcher {
 
   std::span<const Item> items() const;
   void push(std::span<const Item> items, bool completed, bool terminated);
-  bool run(std::string_view text);
+  bool run(std::string_view text, bool is_token);
   bool run_token(int32_t id, std::string_view text);
   bool run_bytes(std::string_view text, Configuration& out);
   void check_memory() const;
-  void track_captures();
+  void follow_text(bool in_token);
+  void took(std::string_view text, bool is_token);
+  bool budgets_within_reach() const;
+  const Row* budgeted_mask();
   bool is_stop_token(int32_t id) const;
   void write(const Row& row, uint32_t* words) const;
   const Row& next_mask();
@@ -129,6 +136,8 @@ class Matcher {
   std::vector<Step> steps_;             // the first is the start
   std::vector<CaptureEvent> captures_;  // of all steps
   std::string text_;                    // of all steps
+  int64_t characters_ = 0;              // of the text
+  int64_t tokens_ = 0;                  // accepted as tokens
 };
 
 }  // namespace syntagma

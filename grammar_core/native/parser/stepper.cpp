@@ -20,11 +20,12 @@ void Stepper::begin(Configuration& out) {
   if (!index_.empty()) index_.clear();
   if (!counted_.empty()) counted_.clear();
   gained_.clear();
+  used_up_.clear();
 }
 
 void Stepper::start(Item item, Configuration& out) {
   begin(out);
-  add({item.macro, frame_parents(item.macro, item.parents, position_)});
+  add({item.macro, frame_parents(item.macro, item.parents, clock_.bytes)});
   finish();
 }
 
@@ -32,8 +33,8 @@ void Stepper::start(Item item, Configuration& out) {
 template <typename Next>
 void Stepper::step_items(std::span<const Item> from, int64_t length, Configuration& out, Next next) {
   begin(out);
-  const int64_t before = position_;
-  position_ += length;
+  const int64_t before = clock_.bytes;
+  clock_.bytes += length;
   for (const Item& item : from) {
     const int32_t inside = next(item.macro);
     if (inside != kNone) add({inside, item.parents});
@@ -83,7 +84,7 @@ int32_t Stepper::frame_parents(int32_t start, int32_t parents, int64_t position)
 void Stepper::record_captures(int32_t captured, int32_t node) {
   if (captures_ == nullptr || captured == 0 || !arena_.node(node).is_marker()) return;
   for (const int32_t symbol : automaton_.captured_symbols(captured))
-    captures_->push_back({symbol, arena_.node(node).needed, position_});
+    captures_->push_back({symbol, arena_.node(node).needed, clock_.bytes});
 }
 
 void Stepper::resume(int32_t parents, int32_t reports, Configuration& out) {
@@ -95,6 +96,7 @@ void Stepper::resume(int32_t parents, int32_t reports, Configuration& out) {
 void Stepper::finish() {
   drain();
   settle();
+  if (!used_up_.empty()) end_occurrences();
   if (automaton_.counts()) open_counters();
   if (out_->items.size() > 1)
     std::sort(out_->items.begin(), out_->items.end(),
@@ -207,22 +209,49 @@ void Stepper::deliver(const Report& report) {
     return;
   }
   const StackNode node = arena_.node(report.node);
-  if (node.is_counter()) return advance_counter(node);
+  if (node.is_counter()) return advance_counter(report.node);
   if (node.is_marker()) return report_to(node.parents, report.reports);
   const int32_t target = automaton_.after(node.macro, report.reports);
   if (target != kNone) add({target, node.parents});
 }
 
-void Stepper::advance_counter(const StackNode& node) {
+void Stepper::advance_counter(int32_t id) {
+  const StackNode node = arena_.node(id);
   const Counter& counter = automaton_.counter(node.counter);
   StackNode next = node;
   if (next.needed != kUnbounded && next.needed > 0) --next.needed;
   if (next.left != kUnbounded) --next.left;
   out_->counted |= node.parents == kBaseParents;
+  if (follows_text_ && budget_ends(node)) used_up_.push_back(id);
   if (next.needed == 0) report_to(node.parents, counter.reports);
   if (next.left > 0)
     add({counter.body_start,
-         frame_parents(counter.body_start, arena_.single_parent(arena_.intern_node(next)), position_)});
+         frame_parents(counter.body_start, arena_.single_parent(arena_.intern_node(next)), clock_.bytes)});
+}
+
+void Stepper::set_budgets(StackNode& node, const Counter& counter) const {
+  if (!follows_text_) return;
+  if (counter.max_chars >= 0) node.last_char = clock_.characters + counter.max_chars;
+  // Between tokens the occurrence begins with the next one; in the middle of one, that one counts.
+  const int64_t first = clock_.in_token && clock_.token_ends ? clock_.token + 1 : clock_.token;
+  if (counter.max_tokens >= 0) node.last_token = first + counter.max_tokens - 1;
+}
+
+// Whether an occurrence that is complete here may not go on: its characters are used up, or its tokens are at
+// the end of the last one, or they were before and this is the first place where it can end.
+bool Stepper::budget_ends(const StackNode& node) const {
+  if (clock_.characters >= node.last_char) return true;
+  return clock_.in_token &&
+         (clock_.token > node.last_token || (clock_.token == node.last_token && clock_.token_ends));
+}
+
+void Stepper::end_occurrences() {
+  for (const int32_t node : used_up_)
+    std::erase_if(out_->items, [&](Item& item) {
+      item.parents = arena_.without_node(item.parents, node);
+      return item.parents == kNone;
+    });
+  used_up_.clear();
 }
 
 // Frames are opened when their first byte comes, but a counted repetition needs its counter first: those that
@@ -245,7 +274,7 @@ void Stepper::open_counters() {
       return arena_.single_parent(arena_.intern_node({item.macro, kNone, item.parents, 0, 0}));
     };
     const auto open_frame = [&](int32_t start, int32_t parents) {
-      open({start, frame_parents(start, parents, position_)});
+      open({start, frame_parents(start, parents, clock_.bytes)});
     };
     if (m.tail_call_start != kNone && automaton_.state(m.tail_call_start).has_counters)
       open_frame(m.tail_call_start, arena_.without_markers(item.parents));
@@ -254,8 +283,9 @@ void Stepper::open_counters() {
     for (const CounterCall& call : m.counter_calls) {
       const Counter& counter = automaton_.counter(call.counter);
       const int32_t parents = call.tail ? arena_.without_markers(item.parents) : waiting();
-      const int32_t node = arena_.intern_node({kNone, call.counter, parents, counter.min, counter.max});
-      open_frame(counter.body_start, arena_.single_parent(node));
+      StackNode node{kNone, call.counter, parents, counter.min, counter.max};
+      set_budgets(node, counter);
+      open_frame(counter.body_start, arena_.single_parent(arena_.intern_node(node)));
     }
   }
 }

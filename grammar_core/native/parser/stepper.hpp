@@ -33,6 +33,15 @@ struct CaptureEvent {
   int64_t begin, end;
 };
 
+// How much of the text has been read, for captures and budgets.
+struct TextClock {
+  int64_t bytes = 0;
+  int64_t characters = 0;   // bytes that do not continue one
+  int64_t token = 0;        // number of the current token, or of the next one between tokens
+  bool in_token = false;    // the next byte belongs to a token
+  bool token_ends = false;  // with the next byte
+};
+
 class Stepper {
  public:
   Stepper(MacroAutomaton& automaton, StackArena& arena) : automaton_(automaton), arena_(arena) {}
@@ -41,12 +50,19 @@ class Stepper {
   // LimitExceeded once too much piles up: an ambiguous grammar can have more readings than anyone can follow.
   void reset_work() { work_ = 0; }
 
-  // From now on frames note where they begin and completed captures go to `captures`; `position` counts the
-  // bytes before the next one. Null: no more.
-  void track_captures(std::vector<CaptureEvent>* captures, int64_t position) {
+  // From now on frames note where they begin, budgets hold, and completed captures go to `captures` unless
+  // null.
+  void follow_text(std::vector<CaptureEvent>* captures, const TextClock& clock) {
+    follows_text_ = true;
     captures_ = captures;
-    position_ = position;
+    clock_ = clock;
   }
+  // From now on neither captures nor budgets matter.
+  void ignore_text() {
+    follows_text_ = false;
+    captures_ = nullptr;
+  }
+  TextClock& clock() { return clock_; }
 
   // The configuration before any byte of a frame in `macro`.
   void start(Item item, Configuration& out);
@@ -64,7 +80,7 @@ class Stepper {
     if (inside == kNone) return kNone;
     const MacroState& m = automaton_.state(inside);
     if (m.reports != 0 || m.captured != 0 || (m.has_calls && automaton_.counts())) return kUnknown;
-    ++position_;
+    ++clock_.bytes;
     return inside;
   }
   // What goes on when `reports` are handed to the nodes of parent set `parents`.
@@ -86,7 +102,10 @@ class Stepper {
   void settle();
   void report_to(int32_t parents, int32_t reports);
   void deliver(const Report& report);
-  void advance_counter(const StackNode& node);
+  void advance_counter(int32_t id);
+  void set_budgets(StackNode& node, const Counter& counter) const;
+  bool budget_ends(const StackNode& node) const;
+  void end_occurrences();
   void drain();
   void open_counters();
   void finish();
@@ -100,7 +119,9 @@ class Stepper {
   int64_t work_ = 0;
   Configuration* out_ = nullptr;
   std::vector<CaptureEvent>* captures_ = nullptr;
-  int64_t position_ = 0;
+  bool follows_text_ = false;
+  TextClock clock_;
+  std::vector<int32_t> used_up_;  // counters whose budget ended an occurrence with the last byte
   std::vector<Report> pending_;
   std::vector<Item> returned_;  // items that only reported
   std::vector<int32_t> agenda_;
