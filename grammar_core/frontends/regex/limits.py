@@ -1,6 +1,6 @@
 """How large a regular expression may be. Exceeding a limit is a GrammarLimitError that names it."""
 
-MAX_PATTERN_LENGTH = 1_000_000
+MAX_PATTERN_LENGTH = 200_000
 """Characters of the pattern."""
 
 MAX_GROUP_NESTING = 500
@@ -15,5 +15,5 @@ MAX_AUTOMATON_POSITIONS = 20_000
 MAX_AUTOMATON_STATES = 10_000
 """States of its deterministic automaton."""
 
-MAX_AUTOMATON_WORK = 2_000_000
+MAX_AUTOMATON_WORK = 5_000_000
 """Elementary steps to build that automaton: a bound on time that does not depend on the machine."""

@@ -43,7 +43,7 @@ def compile_assertions(pattern: str, tree: Tree) -> Expr:
 def _compile(tree: Tree) -> Expr:
     positions = Positions(tree, MAX_AUTOMATON_POSITIONS)
     letters, masks = partition(list(positions.sets))
-    algebra = ConditionAlgebra(MAX_AUTOMATON_WORK)
+    algebra = ConditionAlgebra(positions.owners, MAX_AUTOMATON_WORK)
     transitions, accepting = _determinize(Derivation(positions, masks, algebra), len(letters))
     transitions, accepting = minimize(transitions, accepting)
     if not accepting:

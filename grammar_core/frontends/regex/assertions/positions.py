@@ -64,6 +64,8 @@ class Positions:
         self.empty_edges: list[list[tuple[int, Guard | None]]] = [[]]
         self.atoms_at: list[list[int]] = [[]]
         self.atoms: list[Atom] = [Atom(-1, 0), Atom(-1, 0)]  # numbers 0 and END_OF_TEXT take no character
+        self.owners: list[int] = [-1, 0]
+        """For every atom its automaton: 0 for the whole pattern, n + 1 for look n."""
         self.sets: dict[Ranges, int] = {}
         self.looks: list[Automaton] = []
         self.is_behind: list[bool] = []
@@ -102,14 +104,14 @@ class Positions:
     def _text(self, text: Text, start: int, end: int, owner: int) -> None:
         for character in text.value[:-1]:
             following = self._node()
-            self._add_atom(((ord(character), ord(character)),), start, following)
+            self._add_atom(((ord(character), ord(character)),), start, following, owner)
             start = following
         last = ord(text.value[-1])
-        self._add_atom(((last, last),), start, end)
+        self._add_atom(((last, last),), start, end, owner)
 
     def _characters(self, characters: Characters, start: int, end: int, owner: int) -> None:
         if characters.ranges:
-            self._add_atom(characters.ranges, start, end)
+            self._add_atom(characters.ranges, start, end, owner)
 
     def _concatenation(self, concatenation: Concatenation, start: int, end: int, owner: int) -> None:
         if not concatenation.items:
@@ -170,6 +172,7 @@ class Positions:
     def _add_empty(self, start: int, end: int) -> None:
         self.empty_edges[start].append((end, None))
 
-    def _add_atom(self, ranges: Ranges, start: int, end: int) -> None:
+    def _add_atom(self, ranges: Ranges, start: int, end: int, owner: int) -> None:
+        self.owners.append(owner + 1)
         self.atoms.append(Atom(self.sets.setdefault(ranges, len(self.sets)), end))
         self.atoms_at[start].append(len(self.atoms) - 1)
