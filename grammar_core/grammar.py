@@ -35,8 +35,8 @@ class Grammar:
         """The texts that a regular expression of ECMAScript syntax matches from beginning to end.
 
         `flags` are any of `i`, `m`, `s`, `u`; a dot is any character where they are None. Raises RegexError,
-        with the column, for what is no such expression or not regular (back-references), and GrammarLimitError
-        for one beyond a limit.
+        with the column, for what is no such expression or not regular (back-references), and
+        GrammarLimitError for one beyond a limit.
 
             Grammar.from_regex(r"[0-9]{5}(-[0-9]{4})?")
         """

@@ -87,7 +87,7 @@ def _print_body(body: Expr, names: _Names) -> str:
 
 
 def print_expression(expr: Expr, names: _Names | None = None, context: int = _IN_RULE) -> str:
-    """EBNF text of one expression without automata; `names` gives the printed names of rules where they differ."""
+    """EBNF text of one expression without automata; `names` gives printed names of rules."""
     names = names or {}
     output: list[str] = []
     pending: list[_Piece] = [(expr, context)]

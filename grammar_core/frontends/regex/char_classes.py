@@ -14,7 +14,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_char_class(pattern: str, begin: int, flags: Flags) -> tuple[Ranges, int]:
-    """The class whose bracket is at `begin`, and where it ends. [] is no character, [^] any. Raises RegexError."""
+    """The class whose bracket is at `begin`, and where it ends. Raises RegexError.
+
+    [] is no character, [^] any.
+    """
     negated = pattern.startswith("^", begin + 1)
     position = begin + 2 if negated else begin + 1
     ranges: list[tuple[int, int]] = []

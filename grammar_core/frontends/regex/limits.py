@@ -10,7 +10,7 @@ MAX_REPETITION = 1_000_000_000_000_000
 """The largest count in a repetition such as x{2,4}."""
 
 MAX_AUTOMATON_POSITIONS = 20_000
-"""Nodes of the nondeterministic automaton of a pattern with assertions: about its length, repetitions copied."""
+"""Nodes of the nondeterministic automaton of a pattern with assertions: its length, repetitions copied."""
 
 MAX_AUTOMATON_STATES = 10_000
 """States of its deterministic automaton."""

@@ -1,8 +1,8 @@
 """The text of a regular expression to its tree: one pass, with an explicit stack of open groups.
 
-    alternation   = sequence { "|" sequence }
-    sequence      = { term [ quantifier [ "?" ] ] }
-    term          = character | escape | class | "." | "^" | "$" | group
+alternation   = sequence { "|" sequence }
+sequence      = { term [ quantifier [ "?" ] ] }
+term          = character | escape | class | "." | "^" | "$" | group
 """
 
 from __future__ import annotations
@@ -250,7 +250,8 @@ class Parser:
             return low, None
         high = self._count(match["high"], match.start("high"))
         if low > high:
-            self._refuse(f"The repetition {{{low},{high}}} is empty: its lower bound is above its upper bound")
+            bounds = f"{{{low},{high}}}"
+            self._refuse(f"The repetition {bounds} is empty: its lower bound is above its upper bound")
         return low, high
 
     def _count(self, digits: str, begin: int) -> int:

@@ -69,9 +69,9 @@ def _state_rules(automaton: Automaton, rule_name: str, names: set[str], expanded
         options[state].append(EMPTY)
     for source, target, label in automaton.edges:
         options[source].append(Sequence((label, states[target])))
-    for state, choices in zip(states, options, strict=True):
+    for reference, choices in zip(states, options, strict=True):
         body = Choice(tuple(choices)) if choices else CharClass(())
-        expanded.append(Rule(state.name, body))
+        expanded.append(Rule(reference.name, body))
     return states[0]
 
 

@@ -85,7 +85,7 @@ class ConditionAlgebra:
     def _normal(self, terms: Condition) -> Condition:
         """The same condition with few terms: those that differ in one set of atoms become one term.
 
-        A term that holds only where another one does is left out, or keeps only the atoms that the other lacks.
+        A term that holds only where another one does is left out, or keeps the atoms that the other lacks.
         """
         if len(terms) < 2:
             return terms
@@ -97,7 +97,8 @@ class ConditionAlgebra:
             groups.setdefault(key, set()).update(self.atoms_of[pivot])
         if len(groups) > 1:
             self._subtract_smaller(groups)
-        return frozenset(self._term(rest, atoms) for (rest, owner), atoms in groups.items() if atoms or owner < 0)
+        left = [(rest, atoms) for (rest, owner), atoms in groups.items() if atoms or owner < 0]
+        return frozenset(self._term(rest, atoms) for rest, atoms in left)
 
     def _pivot(self, term: Term) -> int:
         """The literal whose atoms may grow: that of the whole pattern, or the only one; otherwise 0."""

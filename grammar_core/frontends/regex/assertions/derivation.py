@@ -109,7 +109,7 @@ class Derivation:
         return self._after([self._positions.atoms[atom].target for atom in taken], step.place)
 
     def _after(self, nodes: list[int], place: Place) -> Condition:
-        """The condition on the rest of the text to lead from one of the nodes to the end of their automaton."""
+        """The condition on the rest of the text to lead from one of the nodes to their automaton's end."""
         atoms: dict[Condition, list[int]] = {}
         parts: list[Condition] = []
         for node, condition in self._reach(dict.fromkeys(nodes, ALWAYS), place).items():

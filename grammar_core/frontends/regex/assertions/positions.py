@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from graphlib import TopologicalSorter
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from grammar_core.frontends.regex.character_sets import NOT_LINE_TERMINATORS
 from grammar_core.frontends.regex.syntax_tree import (
@@ -86,7 +86,7 @@ class Positions:
         return len(self.atoms_at) - 1
 
     def _connect_all(self) -> None:
-        connectors: dict[type[Tree], Callable[[Tree, int, int, int], None]] = {
+        connectors = {
             Text: self._text,
             Characters: self._characters,
             Concatenation: self._concatenation,
@@ -94,10 +94,11 @@ class Positions:
             Repetition: self._repetition,
             Anchor: self._anchor,
             Look: self._look,
-        }  # type: ignore[dict-item]
+        }
+        connect = cast("dict[type[Tree], Callable[[Tree, int, int, int], None]]", connectors)
         while self._pending:
             tree, start, end, owner = self._pending.pop()
-            connectors[type(tree)](tree, start, end, owner)
+            connect[type(tree)](tree, start, end, owner)
 
     # one method a kind of tree: makes it lead from `start` to `end` in the automaton of the look `owner`
 
