@@ -76,7 +76,9 @@ def test_refused_with_position(case: Case) -> None:
     assert error.column == expected["column"]
     assert getattr(error, "limit", None) == expected.get("limit")
     assert isinstance(error, GrammarLimitError if "limit" in expected else RegexError)
-    assert str(error).startswith(f"regex error at line {error.line}, column {error.column}: {error.message}\n")
+    assert str(error).startswith(
+        f"regex error at line {error.line}, column {error.column}: {error.message}\n"
+    )
 
 
 def check(case: Case, rules: Any) -> None:
