@@ -45,11 +45,18 @@ format: $(VENV)/.installed ## Format Python and C++
 typecheck: $(VENV)/.installed ## Check the types, tests included
 	$(BIN)/mypy
 
-asan: $(VENV)/.installed ## Build the native tests with AddressSanitizer and UBSan and run them
+# Without site-packages' .pth files (-S), so that the tree's own core is imported and not the installed one.
+asan: $(VENV)/.installed ## Run the engine's tests on a core built with AddressSanitizer and UBSan
 	$(BIN)/cmake -S $(NATIVE) -B $(ASAN_BUILD) -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja \
 		-DPython_EXECUTABLE=$(abspath $(BIN))/python -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSYNTAGMA_SANITIZE=ON
-	$(BIN)/cmake --build $(ASAN_BUILD) --target core_tests
-	$(BIN)/ctest --test-dir $(ASAN_BUILD) --output-on-failure --no-tests=error
+	$(BIN)/cmake --build $(ASAN_BUILD)
+	rm -rf $(ASAN_BUILD)/tree && mkdir $(ASAN_BUILD)/tree
+	cp -r grammar_core tests pyproject.toml $(ASAN_BUILD)/tree
+	rm -f $(ASAN_BUILD)/tree/grammar_core/_native*.so && cp $(ASAN_BUILD)/_native*.so $(ASAN_BUILD)/tree/grammar_core
+	cd $(ASAN_BUILD)/tree && ASAN_OPTIONS=detect_leaks=0 \
+		PYTHONPATH=".:$$($(abspath $(BIN))/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
+		LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
+		$(abspath $(BIN))/python -S -m pytest tests/grammar_core -p no:cacheprovider $(ARGS)
 
 bench: $(VENV)/.bench ## Measure compile and mask times beside other engines (options in ARGS)
 	$(BIN)/python -m benchmarks.masks $(ARGS)

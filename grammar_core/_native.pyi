@@ -1,7 +1,9 @@
 from typing import Any
 
 class Vocabulary:
-    def __init__(self, tokens: list[bytes], stop_tokens: list[int], size: int) -> None: ...
+    def __init__(
+        self, tokens: list[bytes], stop_tokens: list[int], control_tokens: list[int], size: int
+    ) -> None: ...
     @property
     def size(self) -> int: ...
     @property
@@ -37,6 +39,12 @@ class Matcher:
 
     def fill_next_token_bitmask_at(self, address: int) -> bool:
         """The same into ceil(vocab_size / 32) words at a memory address, which nobody checks."""
+
+    def captures(self, deduplicate: bool) -> list[tuple[int, bytes]]:
+        """(index of the name, text) of each capture that is complete."""
+
+    def active_temperature(self) -> tuple[float, bool]:
+        """The highest temperature of the active rules, or -1, and whether they have different ones."""
 
     def rollback(self, num_tokens: int = 1) -> None:
         """Undo the last steps. RuntimeError if there are fewer."""

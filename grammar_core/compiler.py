@@ -7,6 +7,8 @@ from grammar_core.cache import SingleFlightCache
 from grammar_core.compiled_grammar import CompiledGrammar
 from grammar_core.grammar import Grammar
 from grammar_core.lowering import lower_grammar
+from grammar_core.passes.expand_macros import expand_macros
+from grammar_core.passes.refuse_unsupported import refuse_unsupported
 from grammar_core.tokenizer_info import TokenizerInfo
 
 DEFAULT_MASK_BYTES_LIMIT = 256 * 1024 * 1024
@@ -32,7 +34,10 @@ class GrammarCompiler:
         self._tokenizer_info = tokenizer_info
         self._mask_limit_bytes = mask_limit_bytes
         self._vocabulary = _native.Vocabulary(
-            tokenizer_info.decoded_vocab, tokenizer_info.stop_token_ids, tokenizer_info.vocab_size
+            tokenizer_info.decoded_vocab,
+            tokenizer_info.stop_token_ids,
+            tokenizer_info.control_token_ids,
+            tokenizer_info.vocab_size,
         )
         self._cache_enabled = cache_enabled
         self._cache = SingleFlightCache[CompiledGrammar](_memory_size, cache_limit_bytes)
@@ -71,7 +76,8 @@ class GrammarCompiler:
         return self._cache.size_bytes()
 
     def _compile(self, grammar: Grammar) -> CompiledGrammar:
-        program = lower_grammar(grammar)
+        refuse_unsupported(grammar.rules)
+        program = lower_grammar(expand_macros(grammar))
         native = _native.compile(
             program.words,
             program.literals,
@@ -80,7 +86,7 @@ class GrammarCompiler:
             self._vocabulary,
             self._mask_limit_bytes,
         )
-        return CompiledGrammar(native, grammar, self._tokenizer_info)
+        return CompiledGrammar(native, grammar, self._tokenizer_info, program.capture_names)
 
 
 def _memory_size(compiled: CompiledGrammar) -> int:

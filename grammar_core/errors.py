@@ -106,6 +106,14 @@ class GrammarLimitError(GrammarError):
         )
 
 
+class DeserializeFormatError(RuntimeError, ValueError):
+    """The serialized text is not JSON, lacks a member, or a member has the wrong form."""
+
+
+class DeserializeVersionError(RuntimeError, ValueError):
+    """The serialized text was written in another version of the format."""
+
+
 def locate(text: str, offset: int) -> tuple[int, int, str]:
     """Line and column (characters, from 1) of an offset into text with "\\n" line breaks, and that line."""
     begin = text.rfind("\n", 0, offset) + 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from grammar_core.frontends.ebnf.parser import parse_ebnf
 from grammar_core.frontends.regex import parse_regex
-from grammar_core.ir.nodes import Rule
+from grammar_core.ir.nodes import Regex, Rule
 from grammar_core.ir.printer import print_grammar
 from grammar_core.ir.validation import validate_rules
 
@@ -40,7 +40,8 @@ class Grammar:
 
             Grammar.from_regex(r"[0-9]{5}(-[0-9]{4})?")
         """
-        return cls((Rule("root", parse_regex(pattern, flags=flags)),), "root")
+        body = Regex(pattern, False, flags, parse_regex(pattern, flags=flags))
+        return cls((Rule("root", body),), "root")
 
     @classmethod
     def from_rules(cls, rules: Iterable[Rule], *, root_rule_name: str = "root") -> Grammar:

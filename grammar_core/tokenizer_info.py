@@ -16,26 +16,17 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from grammar_core.errors import DeserializeFormatError, DeserializeVersionError
 from grammar_core.token_bytes import UnsupportedTokenizerError, VocabType, decode_pieces, standard_format
 from grammar_core.tokenizer_vocabulary import STOP_STRINGS, Vocabulary, read_vocabulary
 
 __all__ = [
-    "DeserializeFormatError",
-    "DeserializeVersionError",
     "TokenizerInfo",
     "UnsupportedTokenizerError",
     "VocabType",
 ]
 
 _SERIALIZATION_VERSION = "1"
-
-
-class DeserializeFormatError(RuntimeError, ValueError):
-    """The serialized text is not JSON, lacks a member, or a member has the wrong type."""
-
-
-class DeserializeVersionError(RuntimeError, ValueError):
-    """The serialized text was written in another version of the format."""
 
 
 class TokenizerInfo:
@@ -172,6 +163,11 @@ class TokenizerInfo:
     def special_token_ids(self) -> list[int]:
         """The ids without bytes: control tokens, padding, holes in the id space and empty tokens."""
         return [token_id for token_id, token in enumerate(self._decoded_vocab) if not token]
+
+    @property
+    def control_token_ids(self) -> list[int]:
+        """The ids of tokens that exist but never match text."""
+        return self._control_token_ids
 
     @cached_property
     def fingerprint(self) -> str:

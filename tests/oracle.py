@@ -243,14 +243,16 @@ class _Lowering:
             return [symbol for item in expr.items for symbol in self._symbols(item)]
         if isinstance(expr, nodes.Choice):
             return [self._choice([self._symbols(option) for option in expr.options])]
+        if isinstance(expr, nodes.Regex):
+            return self._symbols(expr.body)
         if isinstance(expr, nodes.Automaton):
             return [self._automaton(expr)]
+        assert isinstance(expr, nodes.Repeat)
         return self._repeat(self._choice([self._symbols(expr.body)]), expr.min, expr.max)
 
     def _automaton(self, automaton: nodes.Automaton) -> _Nonterminal:
-        """One nonterminal a state: the texts from there to an accepting state."""
-        ends = (state for source, target, _ in automaton.edges for state in (source, target))
-        states = {state: self._new() for state in {0, *automaton.accepting, *ends}}
+        """A nonterminal for each state: what leads from it to an accepting one."""
+        states = [self._new() for _ in range(automaton.state_count)]
         for source, target, label in automaton.edges:
             self._add(states[source].number, [*self._symbols(label), states[target]])
         for state in automaton.accepting:

@@ -54,24 +54,114 @@ class Repeat(NamedTuple):
     max: int | None
 
 
-class Automaton(NamedTuple):
-    """A finite automaton: the texts along the edges from state 0 to an accepting state.
+class Regex(NamedTuple):
+    """What a regular expression matches: `body`. The pattern is kept so that it can be printed.
 
-    An edge is (source state, target state, label). All states are numbers from 0 on.
+    `flags` are letters of "imsu"; None, unlike "", lets `.` match a newline. `json_string` says that the
+    text is the body of a JSON string.
     """
 
-    edges: tuple[tuple[int, int, CharClass | RuleRef], ...]
+    pattern: str
+    json_string: bool
+    flags: str | None
+    body: Expr
+
+
+class Substring(NamedTuple):
+    """Every run of neighbouring chunks, the empty run too."""
+
+    chunks: tuple[str, ...]
+
+
+class TagDispatch(NamedTuple):
+    """Free text in which a tag, wherever it appears, is followed by what its rule matches.
+
+    `tags` are (tag, rule) pairs of different, non-empty tags. `loop`: free text goes on after a rule,
+    otherwise the rule's end is the end. Free text, in which the match may end anywhere, contains none of
+    the `excludes`. Where several tags end together the longest counts.
+    """
+
+    tags: tuple[tuple[str, RuleRef], ...]
+    loop: bool
+    excludes: tuple[str, ...]
+
+
+class TokenSet(NamedTuple):
+    """One whole token: of these ids, or when `negated` any other. Ids are sorted and different."""
+
+    ids: tuple[int, ...]
+    negated: bool
+
+
+class TokenTagDispatch(NamedTuple):
+    """Free tokens, none of `excludes`, until a trigger's id; then the trigger's rule. `loop` as above."""
+
+    tags: tuple[tuple[int, RuleRef], ...]
+    loop: bool
+    excludes: tuple[int, ...]
+
+
+Edge: TypeAlias = tuple[int, int, CharClass | RuleRef]
+
+
+class Automaton(NamedTuple):
+    """A nondeterministic automaton: what the edges along a path from state 0 to an accepting state match.
+
+    `edges` are (source, target, label); a label that is a rule may match the empty string.
+    """
+
+    edges: tuple[Edge, ...]
     accepting: tuple[int, ...]
+    state_count: int
 
 
-Expr: TypeAlias = Literal | CharClass | RuleRef | Sequence | Choice | Repeat | Automaton
+Expr: TypeAlias = (
+    Literal
+    | CharClass
+    | RuleRef
+    | Sequence
+    | Choice
+    | Repeat
+    | Regex
+    | Substring
+    | TagDispatch
+    | TokenSet
+    | TokenTagDispatch
+    | Automaton
+)
+
+
+class RuleOptions(NamedTuple):
+    """What a rule asks for beside its language. None and False: not asked for.
+
+    `max_tokens`, `max_chars`: the budget of each occurrence. `capture`: the name under which the text is
+    recorded. `lazy`: an occurrence ends where it first can. `temperature`: while the rule is active.
+    The rest says which bytes of a marker at the end captures leave out; rule ids are positions in the
+    grammar's list of rules, from 0, and come together.
+    """
+
+    max_tokens: int | None = None
+    max_chars: int | None = None
+    capture: str | None = None
+    lazy: bool = False
+    temperature: float | None = None
+    capture_hidden_suffix_bytes: int | None = None
+    capture_hidden_stop_bytes: int | None = None
+    capture_hidden_body_rule_id: int | None = None
+    capture_hidden_marker_rule_id: int | None = None
+    stop_capture: str | None = None
+
+
+NO_OPTIONS = RuleOptions()
 
 
 class Rule(NamedTuple):
-    """A named expression."""
+    """A named expression, its options, and what must follow it (`lookahead`)."""
 
     name: str
     body: Expr
+    options: RuleOptions = NO_OPTIONS
+    lookahead: Expr | None = None
 
 
 EMPTY = Sequence(())
@@ -83,6 +173,15 @@ def child_expressions(expr: Expr) -> tuple[Expr, ...]:
         return expr.items
     if isinstance(expr, Choice):
         return expr.options
+    if isinstance(expr, (Repeat, Regex)):
+        return (expr.body,)
+    if isinstance(expr, (TagDispatch, TokenTagDispatch)):
+        return tuple(rule for _, rule in expr.tags)
     if isinstance(expr, Automaton):
         return tuple(label for _, _, label in expr.edges)
-    return (expr.body,) if isinstance(expr, Repeat) else ()
+    return ()
+
+
+def rule_expressions(rule: Rule) -> tuple[Expr, ...]:
+    """The body of a rule and, if it has one, its lookahead."""
+    return (rule.body,) if rule.lookahead is None else (rule.body, rule.lookahead)

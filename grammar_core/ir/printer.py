@@ -7,7 +7,6 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from typing import cast
 
-from grammar_core.ir.automata.expansion import expand_automata
 from grammar_core.ir.char_ranges import ANY_CHARACTER, complement_ranges
 from grammar_core.ir.nodes import (
     MAX_CODE_POINT,
@@ -15,12 +14,20 @@ from grammar_core.ir.nodes import (
     Choice,
     Expr,
     Literal,
+    Regex,
     Repeat,
     Rule,
+    RuleOptions,
     RuleRef,
     Sequence,
+    Substring,
+    TagDispatch,
+    TokenSet,
+    TokenTagDispatch,
     child_expressions,
 )
+from grammar_core.ir.right_linear import FreeNames, replace_automata
+from grammar_core.ir.traversal import walk_rule
 
 _ROOT = "root"
 _LINE_WIDTH = 100
@@ -29,6 +36,9 @@ _LITERAL_ESCAPES = {**_NAMED_CONTROLS, '"': '\\"'}
 _CLASS_ESCAPES = {**_NAMED_CONTROLS, "]": "\\]", "[": "\\[", "^": "\\^", "-": "\\-"}
 _OPERATORS = {(0, 1): "?", (0, None): "*", (1, None): "+"}
 _NAME = re.compile(r"(?!\d)[\w.\-]+")
+# What a macro reads as a value of another kind than a rule's name.
+_VALUE = re.compile(r"true|false|[-.]*\d.*", re.DOTALL)
+_RULE_IDS = ("capture_hidden_body_rule_id", "capture_hidden_marker_rule_id")
 
 # How tightly the surroundings bind: what must be put in parentheses.
 _IN_RULE, _IN_CHOICE, _IN_SEQUENCE, _IN_REPEAT = range(4)
@@ -37,16 +47,40 @@ _Piece = str | tuple[Expr, int]
 
 
 def print_grammar(rules: Iterable[Rule], root: str) -> str:
-    """EBNF text of the rules, one a line in their order, with `root` as the name of the root rule.
-
-    Automata are printed as rules for their states.
-    """
-    rules = expand_automata(rules)
+    """EBNF text of the rules, one a line in their order, with `root` as the name of the root rule."""
+    rules = replace_automata(tuple(rules), frozenset((_ROOT,)))
     names = _printed_names(rules, root)
-    lines = [f"{names[rule.name]} ::= {_print_body(rule.body, names)}\n" for rule in rules]
-    if names[root] != _ROOT:
+    renamed_root = names[root] != _ROOT
+    lines = [_print_rule(rule, names, 1 if renamed_root else 0) for rule in rules]
+    if renamed_root:
         lines.insert(0, f"{_ROOT} ::= {names[root]}\n")
     return "".join(lines)
+
+
+def _print_rule(rule: Rule, names: _Names, rules_before: int) -> str:
+    name = names[rule.name]
+    options = _print_options(rule.options, name, rules_before) if any(map(_is_given, rule.options)) else ""
+    ahead = "" if rule.lookahead is None else f" (= {print_expression(rule.lookahead, names)})"
+    return f"{name}{options} ::= {_print_body(rule.body, names)}{ahead}\n"
+
+
+def _print_options(options: RuleOptions, name: str, rules_before: int) -> str:
+    printed = []
+    for option, value in options._asdict().items():
+        if not _is_given(value):
+            continue
+        if value is True or (option == "capture" and value == name):
+            printed.append(option)
+        elif isinstance(value, str):
+            printed.append(f"{option}={_quote(value)}")
+        else:
+            number = value + rules_before if option in _RULE_IDS else value
+            printed.append(f"{option}={repr(number).removesuffix('.0')}")
+    return f"[{', '.join(printed)}]"
+
+
+def _is_given(value: object) -> bool:
+    return value is not None and value is not False
 
 
 def _printed_names(rules: tuple[Rule, ...], root: str) -> _Names:
@@ -54,28 +88,33 @@ def _printed_names(rules: tuple[Rule, ...], root: str) -> _Names:
 
     The name `root` is kept for the root rule, since that is what a parser starts from.
     """
-    taken = {rule.name for rule in rules} | {_ROOT}
+    free = FreeNames({rule.name for rule in rules} | {_ROOT})
+    values = _names_read_as_values(rules)
     names = {}
     for rule in rules:
         name = rule.name
-        if not _is_name(name) or (name == _ROOT and root != _ROOT):
-            name = _free_name(re.sub(r"[^\w.\-]", "_", f"_{name}" if name[:1].isdigit() else name), taken)
-            taken.add(name)
+        if not _is_name(name) or (name == _ROOT and root != _ROOT) or name in values:
+            base = f"_{name}" if name in values or name[:1].isdigit() else name
+            name = free.new(re.sub(r"[^\w.\-]", "_", base))
         names[rule.name] = name
     return names
+
+
+def _names_read_as_values(rules: tuple[Rule, ...]) -> set[str]:
+    """Names of rules that are passed to macros, which would read them as something else."""
+    if not any(_VALUE.fullmatch(rule.name) for rule in rules):
+        return set()
+    dispatches = (
+        expr for rule in rules for expr in walk_rule(rule) if type(expr) in (TagDispatch, TokenTagDispatch)
+    )
+    targets = (cast("RuleRef", child).name for expr in dispatches for child in child_expressions(expr))
+    return {name for name in targets if _VALUE.fullmatch(name)}
 
 
 def _is_name(name: str) -> bool:
     """Whether EBNF can write the name: letters with their combining marks, digits, `_`, `-` and `.`."""
     letters = "".join(character for character in name if unicodedata.category(character)[0] != "M")
     return _NAME.fullmatch(letters) is not None
-
-
-def _free_name(base: str, taken: set[str]) -> str:
-    number = 1
-    while f"{base}_{number}" in taken:
-        number += 1
-    return f"{base}_{number}"
 
 
 def _print_body(body: Expr, names: _Names) -> str:
@@ -87,7 +126,7 @@ def _print_body(body: Expr, names: _Names) -> str:
 
 
 def print_expression(expr: Expr, names: _Names | None = None, context: int = _IN_RULE) -> str:
-    """EBNF text of one expression without automata; `names` gives printed names of rules."""
+    """EBNF text of one expression; `names` gives the printed names of rules where they differ."""
     names = names or {}
     output: list[str] = []
     pending: list[_Piece] = [(expr, context)]
@@ -109,7 +148,11 @@ def _unwrap(expr: Expr) -> Expr:
 
 
 def _print_literal(literal: Literal, context: int, names: _Names) -> list[_Piece]:
-    return [f'"{_escape(literal.value.decode(), _LITERAL_ESCAPES)}"']
+    return [_quote(literal.value.decode())]
+
+
+def _quote(text: str) -> str:
+    return f'"{_escape(text, _LITERAL_ESCAPES)}"'
 
 
 def _print_char_class(char_class: CharClass, context: int, names: _Names) -> list[_Piece]:
@@ -154,6 +197,56 @@ def _print_repeat(repeat: Repeat, context: int, names: _Names) -> list[_Piece]:
     return ["(", *pieces, ")"] if context == _IN_REPEAT else pieces
 
 
+def _print_regex(regex: Regex, context: int, names: _Names) -> list[_Piece]:
+    arguments = [_quote(regex.pattern)]
+    if regex.json_string:
+        arguments.append("json_string=true")
+    if regex.flags is not None:
+        arguments.append(f"flags={_quote(regex.flags)}")
+    return _call("Regex", arguments)
+
+
+def _print_substring(substring: Substring, context: int, names: _Names) -> list[_Piece]:
+    return _call("Substring", map(_quote, substring.chunks))
+
+
+def _print_tag_dispatch(dispatch: TagDispatch, context: int, names: _Names) -> list[_Piece]:
+    tags = [(_quote(tag), rule) for tag, rule in dispatch.tags]
+    return _call_dispatch("TagDispatch", tags, dispatch.loop, list(map(_quote, dispatch.excludes)), names)
+
+
+def _print_token_set(token_set: TokenSet, context: int, names: _Names) -> list[_Piece]:
+    if token_set.negated and not token_set.ids:
+        # The macro needs an id, so any token is written as a token that is 0 or is not.
+        return _print_choice(Choice((TokenSet((0,), True), TokenSet((0,), False))), context, names)
+    return _call("ExcludeToken" if token_set.negated else "Token", map(str, token_set.ids))
+
+
+def _print_token_tag_dispatch(dispatch: TokenTagDispatch, context: int, names: _Names) -> list[_Piece]:
+    tags = [(str(token_id), rule) for token_id, rule in dispatch.tags]
+    return _call_dispatch("TokenTagDispatch", tags, dispatch.loop, list(map(str, dispatch.excludes)), names)
+
+
+def _call_dispatch(
+    macro: str, tags: list[tuple[str, RuleRef]], loop: bool, excludes: list[str], names: _Names
+) -> list[_Piece]:
+    arguments = [f"({tag}, {names.get(rule.name, rule.name)})" for tag, rule in tags]
+    if not loop:
+        arguments.append("loop_after_dispatch=false")
+    if excludes:
+        arguments.append(f"excludes=({', '.join(excludes)}{',' if len(excludes) == 1 else ''})")
+    return _call(macro, arguments)
+
+
+def _call(macro: str, arguments: Iterable[str]) -> list[_Piece]:
+    """The call on one line, or an argument a line."""
+    arguments = list(arguments)
+    line = f"{macro}({', '.join(arguments)})"
+    if len(line) <= _LINE_WIDTH:
+        return [line]
+    return [f"{macro}(\n    ", ",\n    ".join(arguments), "\n  )"]
+
+
 def _print_bounds(low: int, high: int | None) -> str:
     if high is None:
         return f"{{{low},}}"
@@ -187,5 +280,10 @@ _PRINTERS = cast(
         Sequence: _print_sequence,
         Choice: _print_choice,
         Repeat: _print_repeat,
+        Regex: _print_regex,
+        Substring: _print_substring,
+        TagDispatch: _print_tag_dispatch,
+        TokenSet: _print_token_set,
+        TokenTagDispatch: _print_token_tag_dispatch,
     },
 )

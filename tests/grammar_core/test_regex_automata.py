@@ -9,9 +9,9 @@ import pytest
 from grammar_core.errors import GrammarError, UndefinedRuleError
 from grammar_core.frontends.regex import parse_regex
 from grammar_core.grammar import Grammar
-from grammar_core.ir.automata.expansion import expand_automata, state_count
 from grammar_core.ir.automata.minimization import Transitions, minimize
 from grammar_core.ir.nodes import Automaton, CharClass, Literal, Repeat, Rule, RuleRef, Sequence
+from grammar_core.ir.printer import print_expression
 from tests.grammar_core.test_regex_equals_re import accepted_by_engine, accepted_by_oracle
 
 _A, _B = CharClass(((97, 97),)), CharClass(((98, 98),))
@@ -31,12 +31,12 @@ _A, _B = CharClass(((97, 97),)), CharClass(((98, 98),))
 def test_automata_are_minimal(pattern: str, states: int) -> None:
     expr = parse_regex(pattern)
     assert isinstance(expr, Automaton)
-    assert state_count(expr) == states
+    assert expr.state_count == states
 
 
 def test_edges_between_two_states_are_one() -> None:
     expr = parse_regex(r"(?![xyz])[a-z]|(?!a)[0-9]")
-    assert expr == Automaton(((0, 1, CharClass(((48, 57), (97, 119)))),), (1,))
+    assert expr == Automaton(((0, 1, CharClass(((48, 57), (97, 119)))),), (1,), 2)
 
 
 def test_nothing_and_the_empty_text_need_no_automaton() -> None:
@@ -45,32 +45,30 @@ def test_nothing_and_the_empty_text_need_no_automaton() -> None:
 
 
 def test_printed_as_rules_of_states() -> None:
-    automaton = Automaton(((0, 1, _A), (1, 0, _B), (1, 1, RuleRef("x"))), (0,))
+    automaton = Automaton(((0, 1, _A), (1, 0, _B), (1, 1, RuleRef("x"))), (0,), 2)
     rules = [Rule("root", Repeat(Sequence((Literal(b"<"), automaton)), 1, 2)), Rule("x", Literal(b"y"))]
     printed = str(Grammar.from_rules(rules))
     assert printed.splitlines() == [
-        'root ::= ("<" root_2){1,2}',
-        "root_2 ::= () | [a] root_3",
-        "root_3 ::= [b] root_2 | x root_3",
+        'root ::= ("<" root_1){1,2}',
         'x ::= "y"',
+        "root_1 ::= () | [a] root_2",
+        "root_2 ::= [b] root_1 | x root_2",
     ]
     assert str(Grammar.from_ebnf(printed)) == printed
 
 
 def test_several_automata_beside_rules_of_like_names() -> None:
-    one, other = Automaton(((0, 1, _A),), (1,)), Automaton(((0, 0, _B),), (0,))
+    one, other = Automaton(((0, 1, _A),), (1,), 2), Automaton(((0, 0, _B),), (0,), 1)
     grammar = Grammar.from_rules(
         [Rule("root", Sequence((one, RuleRef("root_2"), other))), Rule("root_2", one)]
     )
     texts = ["aa", "aabb", "aba", "a", "bb", ""]
     for equal in (grammar, Grammar.from_ebnf(str(grammar))):
         assert accepted_by_oracle(equal, texts) == accepted_by_engine(equal, texts) == ["aa", "aabb"]
-    names = [rule.name for rule in expand_automata(grammar.rules)]
-    assert len(names) == len(set(names))
 
 
 def test_dead_states_and_calls_of_rules() -> None:
-    automaton = Automaton(((0, 1, RuleRef("x")), (0, 2, _B), (1, 3, _A)), (1, 3))
+    automaton = Automaton(((0, 1, RuleRef("x")), (0, 2, _B), (1, 3, _A)), (1, 3), 4)
     grammar = Grammar.from_rules(
         [Rule("root", automaton), Rule("x", Sequence((_A, RuleRef("y")))), Rule("y", _B)]
     )
@@ -80,11 +78,11 @@ def test_dead_states_and_calls_of_rules() -> None:
 
 def test_validation() -> None:
     with pytest.raises(UndefinedRuleError, match="missing"):
-        Grammar.from_rules([Rule("root", Automaton(((0, 1, RuleRef("missing")),), (1,)))])
+        Grammar.from_rules([Rule("root", Automaton(((0, 1, RuleRef("missing")),), (1,), 2))])
     with pytest.raises(GrammarError, match="not a normal list"):
-        Grammar.from_rules([Rule("root", Automaton(((0, 1, CharClass(((5, 1),))),), (1,)))])
-    with pytest.raises(GrammarError, match="state below 0"):
-        Grammar.from_rules([Rule("root", Automaton(((0, -1, _A),), (0,)))])
+        Grammar.from_rules([Rule("root", Automaton(((0, 1, CharClass(((5, 1),))),), (1,), 2))])
+    with pytest.raises(GrammarError, match="beyond its number of states"):
+        Grammar.from_rules([Rule("root", Automaton(((0, 2, _A),), (0,), 2))])
 
 
 def test_minimization_keeps_the_language_and_tells_all_states_apart() -> None:
@@ -123,5 +121,17 @@ def residuals(transitions: Transitions, accepting: set[int]) -> set[frozenset[tu
 
 
 def test_from_regex() -> None:
-    assert str(Grammar.from_regex(r"[0-9]{5}(-[0-9]{4})?")) == 'root ::= [0-9]{5} ("-" [0-9]{4})?\n'
-    assert str(Grammar.from_regex("a.", flags="i")) == "root ::= [Aa] [^\\n\\r\\u2028\\u2029]\n"
+    zip_code = parse_regex(r"[0-9]{5}(-[0-9]{4})?")
+    assert print_expression(zip_code) == '[0-9]{5} ("-" [0-9]{4})?'
+    assert print_expression(parse_regex("a.", flags="i")) == "[Aa] [^\\n\\r\\u2028\\u2029]"
+    assert str(Grammar.from_regex(r"\d+", flags="i")) == 'root ::= Regex("\\\\d+", flags="i")\n'
+
+
+@pytest.mark.parametrize("pattern", ["", 'a"b', "a\nb\t\x00", r"\\\n\"\b", "é😀\u2028", "(a|)\r"])
+@pytest.mark.parametrize("flags", [None, "", "ims"])
+def test_printed_as_the_pattern(pattern: str, flags: str | None) -> None:
+    grammar = Grammar.from_regex(pattern, flags=flags)
+    printed = str(grammar)
+    again = Grammar.from_ebnf(printed)
+    assert str(again) == printed
+    assert again.rules == grammar.rules

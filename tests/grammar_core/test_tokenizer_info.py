@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
+from grammar_core.errors import DeserializeFormatError, DeserializeVersionError
 from grammar_core.token_bytes import BYTE_LEVEL_ALPHABET, detect_format, encode_byte_level, standard_format
 from grammar_core.tokenizer_info import (
-    DeserializeFormatError,
-    DeserializeVersionError,
     TokenizerInfo,
     UnsupportedTokenizerError,
     VocabType,

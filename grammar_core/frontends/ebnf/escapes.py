@@ -49,6 +49,20 @@ def decode_literal(text: str) -> bytes:
     return _LITERAL_ESCAPE.sub(_replace_literal_escape, body).encode()
 
 
+def literal_offset(text: str, begin: int, index: int) -> int:
+    """How far behind `begin`, where a quoted literal begins, its character number `index` (from 0) is written.
+
+    That of the closing quote for an index past the last character.
+    """
+    position = begin + 1
+    for _ in range(index):
+        if text[position] == '"':
+            break
+        escape = _LITERAL_ESCAPE.match(text, position)
+        position = escape.end() if escape else position + 1
+    return position - begin
+
+
 def _replace_literal_escape(match: re.Match[str]) -> str:
     return unescape(match[0], LITERAL_ESCAPES, match.start() + 1)
 

@@ -5,10 +5,12 @@ The parser walks `TOKEN.finditer(text)` itself; a token is a match, its kind is 
     name      a rule reference                 operator  ? * + or {…}
     assign    a name and the ::= after it      bar       |
     literal   "…"                              open      (
-    class     […]                              close     )
-    bad       a character that begins no token end       the end of the text
+    class     […]                              ahead     (=
+    bad       a character that begins no token close     )
+    end       the end of the text
 
-White space and comments before a token belong to its match but not to its group. Every quantifier
+Between a name and its ::= there may be `options` in brackets. What stands in them, and between the
+parentheses of a macro call, has tokens of its own. White space and comments before a token belong to its match but not to its group. Every quantifier
 is possessive, so matching is linear in the text.
 """
 
@@ -20,22 +22,30 @@ import unicodedata
 from functools import lru_cache
 from itertools import groupby
 
-from grammar_core.errors import GrammarError, GrammarLimitError, GrammarSyntaxError, UnsupportedFeatureError
+from grammar_core.errors import GrammarError, GrammarLimitError, GrammarSyntaxError
 from grammar_core.frontends.ebnf.escapes import MalformedTokenError
 from grammar_core.frontends.ebnf.limits import MAX_REPETITION, MAX_TEXT_LENGTH
 
 SKIP = r"(?:[ \t\n\f\v]++|#[^\n]*+)*+"
 
 
-def _token_pattern(more_name_characters: str = "") -> re.Pattern[str]:
-    name = rf"(?!\d)[\w.\-{more_name_characters}]++"
+# An option list has few parts, so that looking for its end stays cheap where a class follows a name.
+_OPTIONS = r'\[(?:[^\[\]"#]++|"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"|#[^\n]*+){0,100}+\]'
+
+
+def _name_pattern(more_name_characters: str = "") -> str:
+    return rf"(?!\d)[\w.\-{more_name_characters}]++"
+
+
+def _token_pattern(name: str) -> re.Pattern[str]:
     alternatives = (
-        rf"(?P<name>{name})(?:{SKIP}(?P<assign>::=))?+",
+        rf"(?P<name>{name})(?:{SKIP}(?:(?P<options>{_OPTIONS}){SKIP})?+(?P<assign>::=))?+",
         r'(?P<literal>"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+")',
         r"(?P<class>\[[^\]\\\n]*+(?:\\[^\n][^\]\\\n]*+)*+\])",
         rf"(?P<operator>[?*+]|\{{{SKIP}[0-9]++{SKIP}(?:,{SKIP}(?:-?[0-9]++)?+{SKIP})?+\}})",
         r"(?P<bar>\|)",
         rf"(?P<open>\((?!{SKIP}=))",
+        rf"(?P<ahead>\({SKIP}=)",
         r"(?P<close>\))",
         r"(?P<end>\Z)",
         r"(?P<bad>.)",
@@ -43,13 +53,11 @@ def _token_pattern(more_name_characters: str = "") -> re.Pattern[str]:
     return re.compile(f"{SKIP}(?:{'|'.join(alternatives)})", re.DOTALL)
 
 
-TOKEN = _token_pattern()
+NAME = _name_pattern()
+TOKEN = _token_pattern(NAME)
 
 _COMMENT = re.compile(r"#[^\n]*")
-_LONGEST_OPTIONS = 2_000
-_OPTIONS = re.compile(
-    rf'^[ \t]*+(?!\d)[\w.\-]++[ \t]*+(\[(?:[^\]"]|"(?:[^"\\\n]|\\.)*+"){{0,1000}}+\]){SKIP}::=', re.MULTILINE
-)
+_UNCLOSED_OPTIONS = re.compile(r"\[[^\n]*::=")
 _SIMPLE_BOUNDS: dict[str, tuple[int, int | None]] = {"?": (0, 1), "*": (0, None), "+": (1, None)}
 
 
@@ -83,15 +91,20 @@ def _refuse_lone_surrogates(text: str) -> None:
         raise GrammarSyntaxError.at(message, text, error.start) from None
 
 
+def token_pattern(name: str) -> re.Pattern[str]:
+    """`TOKEN` when names look like `name`."""
+    return TOKEN if name == NAME else _token_pattern(name)
+
+
 @lru_cache(maxsize=1)
-def token_pattern_with_marks() -> re.Pattern[str]:
-    """`TOKEN` with the combining marks that words of many scripts contain.
+def name_pattern_with_marks() -> str:
+    """`NAME` with the combining marks that words of many scripts contain.
 
     Python's `\\w` leaves them out, and listing them takes milliseconds, so this is for text that needs it.
     """
     marks = (point for point in range(sys.maxunicode + 1) if unicodedata.category(chr(point))[0] == "M")
     runs = (list(run) for _, run in groupby(enumerate(marks), lambda pair: pair[1] - pair[0]))
-    return _token_pattern("".join(f"{chr(run[0][1])}-{chr(run[-1][1])}" for run in runs))
+    return _name_pattern("".join(f"{chr(run[0][1])}-{chr(run[-1][1])}" for run in runs))
 
 
 def has_combining_marks(text: str) -> bool:
@@ -129,23 +142,17 @@ def _count(digits: str) -> int:
     return int(digits.lstrip("0") or "0")
 
 
-def find_rule_options(text: str, end: int) -> int | None:
-    """Where an `[options]` between a rule's name and its ::= begins, at or shortly before offset `end`."""
-    match = _OPTIONS.search(text, max(0, end - _LONGEST_OPTIONS), end + _LONGEST_OPTIONS)
-    return match.start(1) if match and match.start(1) <= end else None
-
-
 def bad_token_error(text: str, offset: int) -> GrammarError:
     """The error for the character at `offset`, which begins no token."""
     character = text[offset]
     if character == '"':
         message = _unterminated(text, offset, '"', "String literal", '"')
+    elif character == "[" and _follows_name(text, offset) and _UNCLOSED_OPTIONS.match(text, offset):
+        message = "The option list is not closed before ::=: ] is missing"
     elif character == "[":
         message = _unterminated(text, offset, "]", "Character class", "[")
     elif character == "{":
         message = _malformed_bounds(text, offset)
-    elif character == "(":
-        return UnsupportedFeatureError.at("Lookahead assertions (= …) are not supported", text, offset)
     else:
         message = _BAD_CHARACTERS.get(character) or _unexpected(text, offset)
     return GrammarSyntaxError.at(message, text, offset)
@@ -160,6 +167,11 @@ _BAD_CHARACTERS = {
     "<": 'Unexpected <; rule names are written without angle brackets, and text to match as "<"',
     "=": "Unexpected =; a rule is defined with ::=",
 }
+
+
+def _follows_name(text: str, offset: int) -> bool:
+    before = text[text.rfind("\n", 0, offset) + 1 : offset].split()
+    return len(before) == 1
 
 
 def _unterminated(text: str, offset: int, closer: str, what: str, opener: str) -> str:

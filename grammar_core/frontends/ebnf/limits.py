@@ -11,3 +11,18 @@ MAX_GROUP_NESTING = 1_000
 
 MAX_REPETITION = 1_000_000_000_000_000
 """The largest count in a repetition such as x{2,4}."""
+
+MAX_INTEGER = 1_000_000_000_000_000
+"""The largest integer passed to a macro."""
+
+MAX_TOKEN_ID = 2_147_483_647
+"""The largest token id; which ids a vocabulary has is known when the grammar is compiled."""
+
+MAX_TUPLE_NESTING = 100
+"""Tuples inside one another, in the arguments of a macro."""
+
+MAX_RULE_TOKENS = 1_000_000
+"""The largest max_tokens of a rule."""
+
+MAX_RULE_CHARS = 2_147_483_647
+"""The largest max_chars of a rule."""

@@ -8,7 +8,10 @@ namespace {
 class Tarjan {
  public:
   explicit Tarjan(const std::vector<std::vector<int32_t>>& successors)
-      : successors_(successors), index_(successors.size(), -1), low_(successors.size()), next_edge_(successors.size()) {
+      : successors_(successors),
+        index_(successors.size(), -1),
+        low_(successors.size()),
+        next_edge_(successors.size()) {
     result_.of.assign(successors.size(), -1);
   }
 
@@ -72,6 +75,8 @@ class Tarjan {
 
 }  // namespace
 
-Components find_components(const std::vector<std::vector<int32_t>>& successors) { return Tarjan(successors).run(); }
+Components find_components(const std::vector<std::vector<int32_t>>& successors) {
+  return Tarjan(successors).run();
+}
 
 }  // namespace syntagma

@@ -8,8 +8,8 @@
 namespace syntagma {
 
 struct Components {
-  std::vector<int32_t> of;          // component by vertex; a component's successors have smaller numbers
-  std::vector<uint8_t> cyclic;      // by component: has an edge inside itself
+  std::vector<int32_t> of;      // component by vertex; a component's successors have smaller numbers
+  std::vector<uint8_t> cyclic;  // by component: has an edge inside itself
 };
 
 Components find_components(const std::vector<std::vector<int32_t>>& successors);

@@ -40,8 +40,8 @@ class StableVector {
   std::atomic<size_t> size_{0};
 };
 
-// A hash map from nonzero 64-bit keys to nonzero 64-bit values; old tables live until the map dies, so that readers
-// never see freed memory.
+// A hash map from nonzero 64-bit keys to nonzero 64-bit values; old tables live until the map dies, so that
+// readers never see freed memory.
 class ConcurrentMap {
  public:
   ConcurrentMap() { grow(64); }

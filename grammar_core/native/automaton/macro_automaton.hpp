@@ -1,15 +1,15 @@
 // The lazily determinised automaton: sets of Nfa states that share a frame, built when first reached.
 //
-// A frame holds everything that began at one position for one caller. Its *context* says which symbols the caller
-// waits for and what each reports to it. All rules that the wanted symbols can begin with live in the same frame
-// (left corners), so that left recursion is a loop and a chain of precedence levels is one state: when a symbol that
-// began with the frame completes, the frame goes on after it by itself. These are the item sets of LR parsing
-// (D. Knuth, "On the translation of languages from left to right", 1965), built on demand over bytes, with one frame
-// a start position instead of one a symbol.
+// A frame holds everything that began at one position for one caller. Its *context* says which symbols the
+// caller waits for and what each reports to it. All rules that the wanted symbols can begin with live in the
+// same frame (left corners), so that left recursion is a loop and a chain of precedence levels is one state:
+// when a symbol that began with the frame completes, the frame goes on after it by itself. These are the item
+// sets of LR parsing (D. Knuth, "On the translation of languages from left to right", 1965), built on demand
+// over bytes, with one frame a start position instead of one a symbol.
 //
-// A call in the middle of a frame opens a new frame whose parent is the calling state. Where the calling state could
-// only return afterwards, the new frame takes the caller's parents and reports in its place, so that right recursion
-// runs in constant stack.
+// A call in the middle of a frame opens a new frame whose parent is the calling state. Where the calling
+// state could only return afterwards, the new frame takes the caller's parents and reports in its place, so
+// that right recursion runs in constant stack.
 #pragma once
 
 #include <atomic>
@@ -44,8 +44,12 @@ struct CounterCall {
 struct MacroState {
   int32_t context = 0;
   int32_t reports = 0;        // symbols complete here, as the parents know them; 0 is the empty set
+  int32_t captured = 0;       // captured symbols complete here, inner ones first; 0 is the empty list
   bool has_edges = false;     // can go on inside the frame
+  bool has_calls = false;     // some state calls a symbol from the middle of the frame
   bool has_counters = false;  // some state calls a counted repetition
+  bool marks_start = false;   // of a start: frames that begin here note where
+  bool has_tokens = false;    // has edges of whole tokens
   bool is_start = false;      // nothing consumed yet: calls of rules are left corners, inside the frame
   int32_t states = 0;         // id of the sorted set of Nfa states with edges
   std::unique_ptr<std::atomic<int32_t>[]> next;  // by byte class: a macro-state, kNone or kUnknown
@@ -56,6 +60,18 @@ struct MacroState {
   std::vector<CounterCall> counter_calls;
 };
 
+// The temperatures of rules active in a state, and where else to look.
+struct ActiveTemperatures {
+  double highest = -1;    // of the explicit ones, or -1
+  bool differ = false;    // there are different ones
+  int32_t inherited = 0;  // report set of the symbols whose callers' temperatures count too
+
+  void add(double temperature) {
+    differ |= highest >= 0 && temperature != highest;
+    highest = temperature > highest ? temperature : highest;
+  }
+};
+
 class MacroAutomaton {
  public:
   explicit MacroAutomaton(Nfa nfa);
@@ -64,6 +80,8 @@ class MacroAutomaton {
   int32_t root_start() const { return root_start_; }
   const MacroState& state(int32_t id) const { return states_[id]; }
   const Counter& counter(int32_t id) const { return counters_[id]; }
+  // Whether the grammar has any counted repetition.
+  bool counts() const { return counts_; }
 
   // The macro-state after a byte of `byte_class`, inside the frame; kNone if there is none.
   int32_t next(int32_t id, int byte_class) {
@@ -76,11 +94,30 @@ class MacroAutomaton {
     if (!m.calls_ready.load(std::memory_order_acquire)) compute_calls(id);
     return m;
   }
-  // Where calling state `id` goes on when the symbols of `reports` complete; kNone if it waits for none of them.
+  // Where calling state `id` goes on when the symbols of `reports` complete; kNone if it waits for none of
+  // them.
   int32_t after(int32_t id, int32_t reports) {
     const uint64_t key = (static_cast<uint64_t>(id) + 1) << 32 | static_cast<uint32_t>(reports);
     const uint64_t found = after_.find(key);
     return found != 0 ? static_cast<int32_t>(found - 2) : compute_after(id, reports);
+  }
+  // The macro-state after a whole token, inside the frame; kNone if there is none.
+  int32_t next_token(int32_t id, int32_t token);
+  // Token sets on the edges of a state, as indices into Nfa::token_sets.
+  std::vector<int32_t> token_sets(int32_t id);
+  // Whether frames that begin in start state `id` note where they begin, since captured rules may begin with
+  // them.
+  bool marks_start(int32_t id) const { return captures_ && states_[id].marks_start; }
+  bool captures() const { return captures_; }
+  bool has_temperatures() const { return temperatures_; }
+  bool has_token_sets() const { return !nfa_.token_sets().empty(); }
+  // The captured symbols of a list, inner ones first.
+  std::vector<int32_t> captured_symbols(int32_t list);
+  // Temperatures of the rules active in a live item's state.
+  const ActiveTemperatures& temperatures(int32_t id) { return temperatures_of(id, 0); }
+  // The same for the rules that wait in calling state `id` for the symbols of `reports`.
+  const ActiveTemperatures& caller_temperatures(int32_t id, int32_t reports) {
+    return temperatures_of(id, reports);
   }
   // The union of two report sets.
   int32_t merge_reports(int32_t a, int32_t b);
@@ -91,9 +128,12 @@ class MacroAutomaton {
 
  private:
   struct Context {
-    std::vector<int32_t> wanted;                        // pairs (symbol, report set), sorted
-    std::vector<std::pair<int32_t, int32_t>> corners;   // (symbol, Nfa state after it) of the frame's start, sorted
+    std::vector<int32_t> wanted;  // pairs (symbol, report set), sorted
+    std::vector<std::pair<int32_t, int32_t>>
+        corners;  // (symbol, Nfa state after it) of the frame's start, sorted
     int32_t start = kNone;
+    bool lazy = false;      // ends where it first can
+    bool captures = false;  // some rule that may begin with the frame is captured
   };
 
   int32_t compute_next(int32_t id, int byte_class);
@@ -109,6 +149,12 @@ class MacroAutomaton {
   int32_t tail_reports(int32_t context, int32_t nfa_state);
   int32_t intern_counter(Counter counter);
   int32_t union_reports(int32_t a, int32_t b);
+  int32_t single_report(int32_t symbol) { return report_sets_.intern({&symbol, 1}); }
+  bool completes_options() const;
+  const ActiveTemperatures& temperatures_of(int32_t id, int32_t reports);
+  ActiveTemperatures compute_temperatures(int32_t id, int32_t reports);
+  void add_temperatures_of_owner(int32_t context, int32_t nfa_state, ActiveTemperatures& out,
+                                 std::vector<int32_t>& inherited);
   void account(size_t bytes);
 
   Nfa nfa_;
@@ -117,12 +163,16 @@ class MacroAutomaton {
   StableVector<Counter> counters_;
   ConcurrentMap after_;
   int32_t root_start_ = kNone;
+  bool counts_ = false, captures_ = false, temperatures_ = false;
 
   // Everything below is touched under the lock only.
   SequenceInterner report_sets_, state_sets_, context_keys_, state_keys_, counter_keys_;
+  SequenceInterner captured_lists_;
+  std::unordered_map<uint64_t, int32_t> token_targets_;
+  std::unordered_map<uint64_t, ActiveTemperatures> known_temperatures_;
   std::vector<Context> contexts_;
   std::unordered_map<uint64_t, int32_t> tail_reports_;
-  std::vector<int32_t> set_, accepted_, edge_states_;
+  std::vector<int32_t> set_, accepted_, edge_states_, captured_now_;
   std::vector<uint32_t> in_set_;
   uint32_t set_number_ = 0;
   std::atomic<size_t> memory_bytes_{0};

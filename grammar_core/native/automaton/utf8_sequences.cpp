@@ -12,7 +12,8 @@ int encode(uint32_t code_point, uint8_t out[4]) {
   }
   const int length = code_point <= 0x7FF ? 2 : code_point <= 0xFFFF ? 3 : 4;
   constexpr uint8_t kLead[] = {0, 0, 0xC0, 0xE0, 0xF0};
-  for (int i = length - 1; i > 0; --i, code_point >>= 6) out[i] = static_cast<uint8_t>(0x80 | (code_point & 0x3F));
+  for (int i = length - 1; i > 0; --i, code_point >>= 6)
+    out[i] = static_cast<uint8_t>(0x80 | (code_point & 0x3F));
   out[0] = static_cast<uint8_t>(kLead[length] | code_point);
   return length;
 }

@@ -1,5 +1,5 @@
-// Splits a range of code points into sequences of byte ranges, as in R. Cox, "Regular Expression Matching in the
-// Wild" (2010) and K. Thompson's UTF-8 automata.
+// Splits a range of code points into sequences of byte ranges, as in R. Cox, "Regular Expression Matching in
+// the Wild" (2010) and K. Thompson's UTF-8 automata.
 #pragma once
 
 #include <array>

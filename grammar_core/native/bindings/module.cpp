@@ -76,17 +76,19 @@ MaskRows rows_of_tensor(nb::handle tensor, size_t width) {
     if (result == nullptr) throw nb::python_error();
     return nb::steal(result);
   };
-  if (!get(dtype_name).is(int32) || get(is_cpu_name).ptr() != Py_True || call(contiguous_name).ptr() != Py_True)
+  if (!get(dtype_name).is(int32) || get(is_cpu_name).ptr() != Py_True ||
+      call(contiguous_name).ptr() != Py_True)
     throw nb::type_error("the bitmask must be a contiguous int32 tensor on the CPU");
   const nb::object shape = get(shape_name);
   const size_t dimensions = nb::len(shape);
   const auto extent = [&](size_t i) { return nb::cast<size_t>(shape[i]); };
   auto* words = reinterpret_cast<uint32_t*>(nb::cast<uintptr_t>(call(address_name)));
-  return checked_rows(words, dimensions, dimensions > 0 ? extent(0) : 0, dimensions > 0 ? extent(dimensions - 1) : 0,
-                      width);
+  return checked_rows(words, dimensions, dimensions > 0 ? extent(0) : 0,
+                      dimensions > 0 ? extent(dimensions - 1) : 0, width);
 }
 
-std::shared_ptr<Vocabulary> make_vocabulary(const nb::list& tokens, std::vector<int32_t> stop_tokens, int32_t size) {
+void init_vocabulary(Vocabulary* self, const nb::list& tokens, std::vector<int32_t> stop_tokens,
+                     std::vector<int32_t> control_tokens, int32_t size) {
   std::vector<std::string> bytes;
   bytes.reserve(nb::len(tokens));
   for (const nb::handle token : tokens) {
@@ -94,7 +96,7 @@ std::shared_ptr<Vocabulary> make_vocabulary(const nb::list& tokens, std::vector<
     bytes.emplace_back(b.c_str(), b.size());
   }
   const nb::gil_scoped_release release;
-  return std::make_shared<Vocabulary>(std::move(bytes), std::move(stop_tokens), size);
+  new (self) Vocabulary(std::move(bytes), std::move(stop_tokens), std::move(control_tokens), size);
 }
 
 std::shared_ptr<CompiledGrammar> compile(const nb::bytes& program, const nb::bytes& literals,
@@ -104,14 +106,14 @@ std::shared_ptr<CompiledGrammar> compile(const nb::bytes& program, const nb::byt
   std::memcpy(words.data(), program.c_str(), words.size() * sizeof(int64_t));
   std::string text(literals.c_str(), literals.size());
   const nb::gil_scoped_release release;
-  const GrammarSource source = decode_program(words, std::move(text), std::move(rule_names), root);
-  return std::make_shared<CompiledGrammar>(source, std::move(vocabulary), mask_bytes_limit);
+  GrammarSource source = decode_program(words, std::move(text), std::move(rule_names), root);
+  return std::make_shared<CompiledGrammar>(std::move(source), std::move(vocabulary), mask_bytes_limit);
 }
 
 bool fill_row(Matcher& matcher, nb::handle bitmask, int64_t index) {
   const auto width = static_cast<size_t>(matcher.grammar().vocabulary().mask_words());
-  const MaskRows rows =
-      PyObject_CheckBuffer(bitmask.ptr()) ? rows_of_buffer(bitmask.ptr(), width) : rows_of_tensor(bitmask, width);
+  const MaskRows rows = PyObject_CheckBuffer(bitmask.ptr()) ? rows_of_buffer(bitmask.ptr(), width)
+                                                            : rows_of_tensor(bitmask, width);
   if (index < 0 || static_cast<size_t>(index) >= rows.count)
     throw nb::index_error("the bitmask has no row with that index");
   return fill(matcher, rows.words + static_cast<size_t>(index) * width);
@@ -131,6 +133,22 @@ bool accept_string(Matcher& matcher, const nb::object& text) {
   }
   const nb::gil_scoped_release release;
   return matcher.accept_bytes(view);
+}
+
+// (index of the name, text) of each capture.
+nb::list captures(const Matcher& matcher, bool deduplicate) {
+  nb::list result;
+  for (const CaptureEvent& event : matcher.captures(deduplicate)) {
+    const std::string_view text = matcher.text(event.begin, event.end);
+    result.append(nb::make_tuple(event.symbol, nb::bytes(text.data(), text.size())));
+  }
+  return result;
+}
+
+// The highest temperature, or -1, and whether the active rules have different ones.
+nb::tuple active_temperature(Matcher& matcher) {
+  const ActiveTemperatures active = matcher.temperatures();
+  return nb::make_tuple(active.highest, active.differ);
 }
 
 void rollback(Matcher& matcher, int64_t steps) {
@@ -158,14 +176,12 @@ NB_MODULE(_native, m) {
   });
 
   nb::class_<Vocabulary>(m, "Vocabulary")
-      .def("__init__",
-           [](Vocabulary* self, const nb::list& tokens, std::vector<int32_t> stop_tokens, int32_t size) {
-             new (self) Vocabulary(std::move(*make_vocabulary(tokens, std::move(stop_tokens), size)));
-           })
+      .def("__init__", &init_vocabulary, "tokens"_a, "stop_tokens"_a, "control_tokens"_a, "size"_a)
       .def_prop_ro("size", &Vocabulary::size)
       .def_prop_ro("memory_bytes", &Vocabulary::memory_bytes);
 
-  nb::class_<CompiledGrammar>(m, "CompiledGrammar").def_prop_ro("memory_bytes", &CompiledGrammar::memory_bytes);
+  nb::class_<CompiledGrammar>(m, "CompiledGrammar")
+      .def_prop_ro("memory_bytes", &CompiledGrammar::memory_bytes);
   m.def("compile", &compile);
 
   nb::class_<Matcher>(m, "Matcher")
@@ -174,9 +190,12 @@ NB_MODULE(_native, m) {
       .def("accept_token", &Matcher::accept_token, "token_id"_a)
       .def("accept_string", &accept_string, "text"_a)
       .def("fill_next_token_bitmask", &fill_row, "bitmask"_a, "index"_a = 0)
-      .def("fill_next_token_bitmask_at",
-           [](Matcher& self, uintptr_t address) { return fill(self, reinterpret_cast<uint32_t*>(address)); },
-           "address"_a)
+      .def(
+          "fill_next_token_bitmask_at",
+          [](Matcher& self, uintptr_t address) { return fill(self, reinterpret_cast<uint32_t*>(address)); },
+          "address"_a)
+      .def("captures", &captures, "deduplicate"_a)
+      .def("active_temperature", &active_temperature)
       .def("rollback", &rollback, "num_tokens"_a = 1)
       .def("reset", &Matcher::reset)
       .def_prop_ro("step_count", &Matcher::step_count)

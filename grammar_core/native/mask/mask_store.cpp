@@ -1,22 +1,22 @@
 #include "mask/mask_store.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <string>
 
 namespace syntagma {
 
 MaskStore::MaskStore(MacroAutomaton& automaton, std::shared_ptr<const Vocabulary> vocabulary)
-    : automaton_(automaton), vocabulary_(std::move(vocabulary)), walker_(automaton) {
+    : automaton_(automaton), vocabulary_(std::move(vocabulary)), walk_(automaton, *vocabulary_) {
   exit_sets_.intern(std::vector<int32_t>{0});
-  path_.resize(vocabulary_->longest_token() + 1);
+  keep(Row());  // id 0, so that no pair of two other rows has key 0
+  nothing_ = rows_.back().get();
+  stop_tokens_ = keep(Row::from_stop_tokens(*vocabulary_));
 }
 
 const WalkResult* MaskStore::compute_plain(int32_t macro, int32_t exit_set) {
   const std::lock_guard lock(mutex_);
   const uint64_t key = (static_cast<uint64_t>(macro) + 1) << 32 | static_cast<uint32_t>(exit_set);
   if (const uint64_t found = plain_results_.find(key)) return reinterpret_cast<const WalkResult*>(found);
-  const WalkResult* result = result_of_state(walker_.state_of({macro, kBaseParents}), exit_set, true);
+  const WalkResult* result = result_of_state(walk_.walker().state_of({macro, kBaseParents}), exit_set, true);
   plain_results_.insert(key, reinterpret_cast<uint64_t>(result));
   update_memory();
   return result;
@@ -27,9 +27,10 @@ int64_t MaskStore::within_reach(int64_t iterations) const {
   return iterations > vocabulary_->longest_token() ? kUnbounded : iterations;
 }
 
-// Frames on top of counted repetitions are walked together with the counters, down to the first ordinary parents.
-std::vector<MaskStore::CountedResult> MaskStore::counted_results(StackArena& arena, Item item, int32_t exit_set,
-                                                                 bool may_walk) {
+// Frames on top of counted repetitions are walked together with the counters, down to the first ordinary
+// parents.
+std::vector<MaskStore::CountedResult> MaskStore::counted_results(StackArena& arena, Item item,
+                                                                 int32_t exit_set, bool may_walk) {
   struct Path {
     std::vector<int32_t> counters;  // from the item downwards
     int32_t parents;
@@ -41,7 +42,8 @@ std::vector<MaskStore::CountedResult> MaskStore::counted_results(StackArena& are
     const Path path = std::move(pending.back());
     pending.pop_back();
     std::vector<int32_t> ordinary;
-    const std::vector<int32_t> parents(arena.parents(path.parents).begin(), arena.parents(path.parents).end());
+    const std::vector<int32_t> parents(arena.parents(path.parents).begin(),
+                                       arena.parents(path.parents).end());
     for (const int32_t node : parents) {
       if (!arena.node(node).is_counter()) {
         ordinary.push_back(node);
@@ -51,14 +53,22 @@ std::vector<MaskStore::CountedResult> MaskStore::counted_results(StackArena& are
       pending.back().counters.push_back(node);
     }
     if (ordinary.empty()) continue;
+    const int32_t below = arena.intern_parents(ordinary);
+    if (path.counters.size() == 1) {
+      const WalkResult* result = count_result(arena.node(path.counters[0]), item, exit_set, may_walk);
+      if (result != nullptr || !may_walk) {
+        found.push_back({result, below});
+        continue;
+      }
+    }
     int32_t relative = kBaseParents;
     for (size_t i = path.counters.size(); i-- > 0;) {
       const StackNode& node = arena.node(path.counters[i]);
-      relative = walker_.arena().single_parent(walker_.arena().intern_node(
+      relative = walk_.walker().arena().single_parent(walk_.walker().arena().intern_node(
           {kNone, node.counter, relative, within_reach(node.needed), within_reach(node.left)}));
     }
-    found.push_back({result_of_state(walker_.state_of({item.macro, relative}), exit_set, may_walk),
-                     arena.intern_parents(ordinary)});
+    found.push_back(
+        {result_of_state(walk_.walker().state_of({item.macro, relative}), exit_set, may_walk), below});
   }
   update_memory();
   return found;
@@ -71,107 +81,155 @@ const WalkResult* MaskStore::result_of_state(int32_t state, int32_t exit_set, bo
   return may_walk ? walk(state, exit_set) : nullptr;
 }
 
-// Whether tokens through `node` have a next byte that may follow `reports`.
-bool MaskStore::may_continue(uint32_t node, int32_t reports) {
-  const auto [entry, added] = follow_.try_emplace(reports);
-  Follow& follow = entry->second;
-  if (added) {
-    follow.bytes = automaton_.follow(reports);
-    for (int byte = 0; byte < 256; ++byte)
-      if (follow.bytes.contains(static_cast<uint8_t>(byte)))
-        follow.groups |= GroupSet{1} << group_of(static_cast<uint8_t>(byte));
-  }
-  if ((vocabulary_->groups_below(node) & follow.groups) == 0) return false;
-  const auto trie = vocabulary_->trie();
-  for (uint32_t child = node + 1; child < trie[node].subtree_end; child = trie[child].subtree_end)
-    if (follow.bytes.contains(trie[child].byte)) return true;
-  return false;
-}
-
 const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set) {
-  walker_.begin_walk();
-  const auto trie = vocabulary_->trie();
-  std::vector<std::pair<uint32_t, uint32_t>> accepted;
-  std::vector<std::pair<int32_t, int32_t>> exits;  // (reports, trie node)
-  const auto accept = [&](std::pair<uint32_t, uint32_t> ranks) {
-    if (ranks.first == ranks.second) return;
-    if (!accepted.empty() && accepted.back().second == ranks.first)
-      accepted.back().second = ranks.second;
-    else
-      accepted.push_back(ranks);
-  };
-  const std::vector<int32_t> origins(exit_sets_[exit_set].begin(), exit_sets_[exit_set].end());
-  for (const int32_t origin : origins) {
-    const uint32_t end = trie[origin].subtree_end;
-    path_[trie[origin].depth] = start;
-    for (auto node = static_cast<uint32_t>(origin) + 1; node < end;) {
-      const TrieNode& n = trie[node];
-      const int32_t before = path_[n.depth - 1];
-      const int32_t state = walker_.next(before, n.byte);
-      if (state == kNone) {
-        node = n.subtree_end;
-        continue;
-      }
-      accept(vocabulary_->ranks_at(node));
-      if (n.subtree_end == node + 1) {
-        ++node;
-        continue;
-      }
-      if ((state == before || walker_.loop_known(state)) &&
-          (vocabulary_->groups_below(node) & ~walker_.loop_groups(state)) == 0) {
-        accept(vocabulary_->ranks_below(node));
-        node = n.subtree_end;
-        continue;
-      }
-      const int32_t reports = walker_.reports(state);
-      if (reports != 0 && may_continue(node, reports)) exits.emplace_back(reports, static_cast<int32_t>(node));
-      if (!walker_.has_items(state)) {
-        node = n.subtree_end;
-        continue;
-      }
-      path_[n.depth] = state;
-      ++node;
-    }
-  }
+  const std::vector<int32_t> from(origins(exit_set).begin(), origins(exit_set).end());
+  const WalkFindings findings = walk_.run(start, from, false);
+  std::vector<RankRange> ranges;
+  for (const ConsumedTokens& tokens : findings.consumed) ranges.emplace_back(tokens.first, tokens.last);
+  std::vector<std::pair<int32_t, int32_t>> leaving;
+  for (const LeavingPlace& place : findings.leaving) leaving.emplace_back(place.reports, place.node);
   auto result = std::make_unique<WalkResult>();
-  rows_.push_back(std::make_unique<Row>(origins.size() == 1 ? Row::from_sorted_ranges(*vocabulary_, accepted)
-                                                            : Row::from_ranges(*vocabulary_, accepted)));
-  result->row = rows_.back().get();
-  row_bytes_ += result->row->memory_bytes();
-  std::stable_sort(exits.begin(), exits.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (size_t i = 0; i < exits.size();) {
-    std::vector<int32_t> nodes;
-    const int32_t reports = exits[i].first;
-    for (; i < exits.size() && exits[i].first == reports; ++i) nodes.push_back(exits[i].second);
-    std::sort(nodes.begin(), nodes.end());
-    nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-    result->exits.push_back({reports, exit_sets_.intern(nodes)});
-  }
+  result->row = keep(from.size() == 1 ? Row::from_sorted_ranges(*vocabulary_, ranges)
+                                      : Row::from_ranges(*vocabulary_, ranges));
+  result->row = with_token_sets(result->row, start, exit_set);
+  result->exits = group_exits(std::move(leaving));
   const uint64_t key = static_cast<uint64_t>(start) << 32 | static_cast<uint32_t>(exit_set);
   return results_.emplace(key, std::move(result)).first->second.get();
 }
 
-const Row* MaskStore::merged(std::vector<const Row*>& rows, bool with_stop_tokens) {
-  std::sort(rows.begin(), rows.end());
-  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  if (rows.size() == 1 && !with_stop_tokens) return rows[0];
-  std::string key(rows.size() * sizeof(const Row*) + 1, '\0');
-  if (!rows.empty()) std::memcpy(key.data(), rows.data(), rows.size() * sizeof(const Row*));
-  key.back() = with_stop_tokens;
-  const std::lock_guard lock(mutex_);
-  const auto [entry, added] = merged_.try_emplace(std::move(key), nullptr);
-  if (added) {
-    rows_.push_back(std::make_unique<Row>(Row::merge(*vocabulary_, rows, with_stop_tokens)));
-    entry->second = rows_.back().get();
-    row_bytes_ += entry->second->memory_bytes() + entry->first.size() + 64;
-    update_memory();
+// Token sets stand at token boundaries only.
+const Row* MaskStore::with_token_sets(const Row* row, int32_t state, int32_t exit_set) {
+  if (exit_set != kWholeTrie || !automaton_.has_token_sets()) return row;
+  for (const int32_t set : walk_.walker().token_sets(state)) {
+    const Row* tokens = token_set_row(set);
+    if (!tokens->empty()) row = row->empty() ? tokens : keep(Row::merge(*vocabulary_, *row, *tokens));
   }
-  return entry->second;
+  return row;
+}
+
+const Row* MaskStore::token_set_row(int32_t set) {
+  const Row*& row = token_set_rows_[set];
+  if (row == nullptr) {
+    const TokenSet& tokens = automaton_.nfa().token_sets()[set];
+    std::vector<uint32_t> words(vocabulary_->mask_words(), 0);
+    for (int32_t id = 0; id < vocabulary_->size(); ++id)
+      if (tokens.contains(id)) words[id / 32] |= uint32_t{1} << (id % 32);
+    row = keep(Row::from_words(*vocabulary_, std::move(words)));
+  }
+  return row;
+}
+
+// From pairs of a report set and a trie node.
+std::vector<Exit> MaskStore::group_exits(std::vector<std::pair<int32_t, int32_t>> leaving) {
+  std::sort(leaving.begin(), leaving.end());
+  leaving.erase(std::unique(leaving.begin(), leaving.end()), leaving.end());
+  std::vector<Exit> exits;
+  for (size_t i = 0; i < leaving.size();) {
+    std::vector<int32_t> nodes;
+    const int32_t reports = leaving[i].first;
+    for (; i < leaving.size() && leaving[i].first == reports; ++i) nodes.push_back(leaving[i].second);
+    exits.push_back({reports, exit_sets_.intern(nodes)});
+  }
+  return exits;
+}
+
+// For the common case of one counter over ordinary parents, without the lock.
+MaskStore::CountedResult MaskStore::known_counted_result(const StackArena& arena, Item item,
+                                                         int32_t exit_set) const {
+  const auto parents = arena.parents(item.parents);
+  if (exit_set != kWholeTrie || parents.size() != 1) return {nullptr, kNone};
+  const StackNode& node = arena.node(parents[0]);
+  if (arena.has_counters(node.parents)) return {nullptr, kNone};
+  const uint64_t found = whole_counted_walks_.find(counted_key(node.counter, item.macro));
+  if (found == 0) return {nullptr, kNone};
+  const CountedWalk& walk = *reinterpret_cast<const CountedWalk*>(found);
+  return {reinterpret_cast<const WalkResult*>(walk.results.find(walk.key(node.needed, node.left))),
+          node.parents};
+}
+
+// The result for an item on top of one counter; null if that takes a walk, or each count its own.
+const WalkResult* MaskStore::count_result(const StackNode& counter, Item item, int32_t exit_set,
+                                          bool may_walk) {
+  CountedWalk* walk = counted_walk(counter.counter, item.macro, exit_set, may_walk);
+  return walk != nullptr && walk->findings.countable ? cut_result(*walk, counter.needed, counter.left)
+                                                     : nullptr;
+}
+
+MaskStore::CountedWalk* MaskStore::counted_walk(int32_t counter, int32_t macro, int32_t exit_set,
+                                                bool may_walk) {
+  StackArena& arena = walk_.walker().arena();
+  const int32_t node = arena.intern_node({kNone, counter, kBaseParents, 0, kUnbounded});
+  const int32_t start = walk_.walker().state_of({macro, arena.single_parent(node)});
+  const uint64_t key = static_cast<uint64_t>(start) << 32 | static_cast<uint32_t>(exit_set);
+  const auto found = counted_walks_.find(key);
+  if (found != counted_walks_.end()) return found->second.get();
+  if (!may_walk) return nullptr;
+  auto walk = std::make_unique<CountedWalk>();
+  const std::vector<int32_t> from(origins(exit_set).begin(), origins(exit_set).end());
+  walk->findings = walk_.run(start, from, true);
+  if (automaton_.has_token_sets() && !walk_.walker().token_sets(start).empty())
+    walk->findings.countable = false;
+  std::vector<RankRange> by_characters;
+  walk->most = 0;
+  for (const ConsumedTokens& tokens : walk->findings.consumed) {
+    if (tokens.extra == 0) by_characters.emplace_back(tokens.first, tokens.last);
+    for (uint32_t rank = tokens.first; rank < tokens.last; ++rank)
+      walk->most = std::max(walk->most, vocabulary_->characters_at_rank(rank) + tokens.extra);
+  }
+  walk->by_characters = keep(Row::from_ranges(*vocabulary_, by_characters));
+  row_bytes_ += walk->findings.consumed.size() * sizeof(ConsumedTokens) +
+                walk->findings.leaving.size() * sizeof(LeavingPlace) + sizeof(CountedWalk);
+  if (exit_set == kWholeTrie && walk->findings.countable)
+    whole_counted_walks_.insert(counted_key(counter, macro), reinterpret_cast<uint64_t>(walk.get()));
+  return counted_walks_.emplace(key, std::move(walk)).first->second.get();
+}
+
+// What is left of a walk when only so many iterations are needed and left.
+const WalkResult* MaskStore::cut_result(CountedWalk& walk, int64_t needed, int64_t left) {
+  const uint64_t key = walk.key(needed, left);
+  if (const uint64_t found = walk.results.find(key)) return reinterpret_cast<const WalkResult*>(found);
+  auto result = std::make_unique<WalkResult>();
+  std::vector<RankRange> others;
+  for (const ConsumedTokens& tokens : walk.findings.consumed) {
+    if (tokens.extra == 0) continue;
+    for (uint32_t rank = tokens.first; rank < tokens.last; ++rank)
+      if (vocabulary_->characters_at_rank(rank) + tokens.extra <= left) others.emplace_back(rank, rank + 1);
+  }
+  const Row* row = walk.by_characters;
+  if (left < walk.most)
+    row = keep(Row::intersect(*vocabulary_, *row, vocabulary_->tokens_up_to(static_cast<int32_t>(left))));
+  if (!others.empty()) row = keep(Row::merge(*vocabulary_, *row, Row::from_ranges(*vocabulary_, others)));
+  std::vector<std::pair<int32_t, int32_t>> leaving;
+  for (const LeavingPlace& place : walk.findings.leaving)
+    if (needed <= place.iterations && place.iterations <= left)
+      leaving.emplace_back(place.reports, place.node);
+  result->row = row;
+  result->exits = group_exits(std::move(leaving));
+  walk.results.insert(key, reinterpret_cast<uint64_t>(result.get()));
+  cut_results_.push_back(std::move(result));
+  return cut_results_.back().get();
+}
+
+const Row* MaskStore::compute_merged(uint64_t key, const Row& a, const Row& b) {
+  const std::lock_guard lock(mutex_);
+  if (const uint64_t found = merged_.find(key)) return reinterpret_cast<const Row*>(found);
+  const Row* row = keep(Row::merge(*vocabulary_, a, b));
+  merged_.insert(key, reinterpret_cast<uint64_t>(row));
+  update_memory();
+  return row;
+}
+
+const Row* MaskStore::keep(Row row) {
+  row.set_id(static_cast<uint32_t>(rows_.size()));
+  rows_.push_back(std::make_unique<Row>(std::move(row)));
+  row_bytes_ += rows_.back()->memory_bytes();
+  return rows_.back().get();
 }
 
 void MaskStore::update_memory() {
-  memory_bytes_.store(row_bytes_ + walker_.memory_bytes() + exit_sets_.memory_bytes() +
-                          results_.size() * (sizeof(WalkResult) + 96) + plain_results_.memory_bytes(),
+  memory_bytes_.store(row_bytes_ + walk_.walker().memory_bytes() + exit_sets_.memory_bytes() +
+                          results_.size() * (sizeof(WalkResult) + 96) + plain_results_.memory_bytes() +
+                          merged_.memory_bytes(),
                       std::memory_order_relaxed);
 }
 

@@ -1,20 +1,22 @@
 // Rows of one compiled grammar over one vocabulary, computed when first needed and shared by all matchers.
 //
-// The mask of an item is what its frame consumes without leaving (its row), and for tokens that leave in the middle,
-// what the parents do with the rest. The rest of a token is a place in the vocabulary's trie, so what leaves a frame
-// is a set of trie nodes (an exit set), and what a parent does with it is again a row and exit sets. Both depend on
-// positions of the grammar only, never on the text, so the tables are finite and exact.
+// The mask of an item is what its frame consumes without leaving (its row), and for tokens that leave in the
+// middle, what the parents do with the rest. The rest of a token is a place in the vocabulary's trie, so what
+// leaves a frame is a set of trie nodes (an exit set), and what a parent does with it is again a row and exit
+// sets. Both depend on positions of the grammar only, never on the text, so the tables are finite and exact.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "automaton/concurrent.hpp"
 #include "mask/row.hpp"
-#include "mask/walk_automaton.hpp"
+#include "mask/vocabulary_walk.hpp"
 
 namespace syntagma {
 
@@ -36,14 +38,19 @@ class MaskStore {
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
 
-  // Calls `visit(result, parents)` for each way to see `item` (of `arena`) relative to a set of its parents. False,
-  // without a call for every way, if that takes a walk and `may_walk` is not given.
+  // Calls `visit(result, parents)` for each way to see `item` (of `arena`) relative to a set of its parents.
+  // False, without a call for every way, if that takes a walk and `may_walk` is not given.
   template <typename Visit>
   bool for_each_result(StackArena& arena, Item item, int32_t exit_set, bool may_walk, Visit visit) {
+    item.parents = arena.without_markers(item.parents);
     if (!arena.has_counters(item.parents)) {
       const WalkResult* result = plain_result(item.macro, exit_set, may_walk);
       if (result == nullptr) return false;
       visit(*result, item.parents);
+      return true;
+    }
+    if (const CountedResult known = known_counted_result(arena, item, exit_set); known.result != nullptr) {
+      visit(*known.result, known.parents);
       return true;
     }
     for (const CountedResult& counted : counted_results(arena, item, exit_set, may_walk)) {
@@ -53,8 +60,16 @@ class MaskStore {
     return true;
   }
 
-  // The union of rows, as a row that lives as long as the store.
-  const Row* merged(std::vector<const Row*>& rows, bool with_stop_tokens);
+  // Rows live as long as the store.
+  const Row* nothing() const { return nothing_; }
+  const Row* stop_tokens() const { return stop_tokens_; }
+  const Row* merged(const Row* a, const Row* b) {
+    if (a == b || b->empty()) return a;
+    if (a->empty()) return b;
+    const uint64_t key = static_cast<uint64_t>(std::min(a->id(), b->id())) << 32 | std::max(a->id(), b->id());
+    const uint64_t found = merged_.find(key);
+    return found != 0 ? reinterpret_cast<const Row*>(found) : compute_merged(key, *a, *b);
+  }
 
   size_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
 
@@ -71,32 +86,56 @@ class MaskStore {
     return may_walk ? compute_plain(macro, exit_set) : nullptr;
   }
   const WalkResult* compute_plain(int32_t macro, int32_t exit_set);
+  const Row* compute_merged(uint64_t key, const Row& a, const Row& b);
+  const Row* keep(Row row);
   std::vector<CountedResult> counted_results(StackArena& arena, Item item, int32_t exit_set, bool may_walk);
   const WalkResult* result_of_state(int32_t state, int32_t exit_set, bool may_walk);
   const WalkResult* walk(int32_t start, int32_t exit_set);
-  bool may_continue(uint32_t node, int32_t reports);
+  const Row* with_token_sets(const Row* row, int32_t state, int32_t exit_set);
+  const Row* token_set_row(int32_t set);
   int64_t within_reach(int64_t iterations) const;
   void update_memory();
 
-  struct Follow {
-    ByteSet bytes;
-    GroupSet groups = 0;
+  // What a walk found on top of one counter, whatever its count: the result for a count follows by look-up.
+  struct CountedWalk {
+    WalkFindings findings;
+    const Row* by_characters;  // tokens whose iterations are their characters
+    int32_t most;              // iterations that a token can start
+    ConcurrentMap results;     // (needed, left) to WalkResult*
+    uint64_t key(int64_t needed, int64_t left) const {
+      return (static_cast<uint64_t>(std::min<int64_t>(needed, most + 1)) + 1) << 32 |
+             static_cast<uint64_t>(std::min<int64_t>(left, most + 1));
+    }
   };
+
+  CountedResult known_counted_result(const StackArena& arena, Item item, int32_t exit_set) const;
+  const WalkResult* count_result(const StackNode& counter, Item item, int32_t exit_set, bool may_walk);
+  CountedWalk* counted_walk(int32_t counter, int32_t macro, int32_t exit_set, bool may_walk);
+  const WalkResult* cut_result(CountedWalk& walk, int64_t needed, int64_t left);
+  std::vector<Exit> group_exits(std::vector<std::pair<int32_t, int32_t>> leaving);
+  std::span<const int32_t> origins(int32_t exit_set) const { return exit_sets_[exit_set]; }
+  static uint64_t counted_key(int32_t counter, int32_t macro) {
+    return (static_cast<uint64_t>(counter) + 1) << 32 | static_cast<uint32_t>(macro);
+  }
 
   MacroAutomaton& automaton_;
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::mutex mutex_;
-  ConcurrentMap plain_results_;  // (macro-state, exit set) to WalkResult*
+  ConcurrentMap plain_results_;        // (macro-state, exit set) to WalkResult*
+  ConcurrentMap whole_counted_walks_;  // (counter, macro-state) to CountedWalk*, of whole tokens
+  ConcurrentMap merged_;               // two ids of rows to Row*
+  const Row* nothing_;
+  const Row* stop_tokens_;
   std::atomic<size_t> memory_bytes_{0};
 
   // Under the lock.
-  WalkAutomaton walker_;
+  VocabularyWalk walk_;
   SequenceInterner exit_sets_;
   std::unordered_map<uint64_t, std::unique_ptr<WalkResult>> results_;  // by walker state and exit set
   std::vector<std::unique_ptr<Row>> rows_;
-  std::unordered_map<int32_t, Follow> follow_;
-  std::unordered_map<std::string, const Row*> merged_;
-  std::vector<int32_t> path_;
+  std::unordered_map<uint64_t, std::unique_ptr<CountedWalk>> counted_walks_;  // by walker state and exit set
+  std::vector<std::unique_ptr<WalkResult>> cut_results_;
+  std::unordered_map<int32_t, const Row*> token_set_rows_;
   size_t row_bytes_ = 0;
 };
 

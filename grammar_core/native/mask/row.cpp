@@ -9,8 +9,6 @@ namespace {
 
 constexpr size_t kListLimit = 256;  // tokens up to which a list is smaller and as fast to write as words
 
-using RankRange = std::pair<uint32_t, uint32_t>;
-
 void set_bit(uint32_t* words, uint32_t id) { words[id / 32] |= uint32_t{1} << (id % 32); }
 void clear_bit(uint32_t* words, uint32_t id) { words[id / 32] &= ~(uint32_t{1} << (id % 32)); }
 
@@ -81,11 +79,23 @@ Row Row::from_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ra
   return from_sorted_ranges(vocabulary, sorted);
 }
 
-Row Row::merge(const Vocabulary& vocabulary, std::span<const Row* const> rows, bool with_stop_tokens) {
+Row Row::from_stop_tokens(const Vocabulary& vocabulary) {
+  Row row;
+  row.data_.assign(vocabulary.stop_tokens().begin(), vocabulary.stop_tokens().end());
+  return row;
+}
+
+Row Row::intersect(const Vocabulary& vocabulary, const Row& row, std::span<const uint32_t> words) {
+  std::vector<uint32_t> common(vocabulary.mask_words());
+  row.write(vocabulary, common.data());
+  for (size_t i = 0; i < common.size(); ++i) common[i] &= words[i];
+  return from_words(vocabulary, std::move(common));
+}
+
+Row Row::merge(const Vocabulary& vocabulary, const Row& a, const Row& b) {
   std::vector<uint32_t> words(vocabulary.mask_words(), 0);
-  for (const Row* row : rows) row->add_to(vocabulary, words.data());
-  if (with_stop_tokens)
-    for (const int32_t id : vocabulary.stop_tokens()) set_bit(words.data(), static_cast<uint32_t>(id));
+  a.add_to(vocabulary, words.data());
+  b.add_to(vocabulary, words.data());
   return from_words(vocabulary, std::move(words));
 }
 

@@ -9,17 +9,26 @@
 
 namespace syntagma {
 
+using RankRange = std::pair<uint32_t, uint32_t>;  // ranks from the first up to the second
+
 class Row {
  public:
   enum class Form : uint8_t { kAllowed, kExcluded, kDense };
 
   // From ranges of ranks, in order and apart from each other.
-  static Row from_sorted_ranges(const Vocabulary& vocabulary, std::span<const std::pair<uint32_t, uint32_t>> ranges);
+  static Row from_sorted_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges);
   // From ranges of ranks in any order, with overlaps.
-  static Row from_ranges(const Vocabulary& vocabulary, std::span<const std::pair<uint32_t, uint32_t>> ranges);
-  // The union of `rows`, with the stop tokens if `with_stop_tokens`.
-  static Row merge(const Vocabulary& vocabulary, std::span<const Row* const> rows, bool with_stop_tokens);
+  static Row from_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges);
+  static Row from_words(const Vocabulary& vocabulary, std::vector<uint32_t> words);
+  static Row from_stop_tokens(const Vocabulary& vocabulary);
+  // The allowed tokens of `row` that `words` has too.
+  static Row intersect(const Vocabulary& vocabulary, const Row& row, std::span<const uint32_t> words);
+  // The union of two rows.
+  static Row merge(const Vocabulary& vocabulary, const Row& a, const Row& b);
 
+  // A number that its keeper gives it.
+  uint32_t id() const { return id_; }
+  void set_id(uint32_t id) { id_ = id; }
   bool empty() const { return form_ == Form::kAllowed && data_.empty(); }
   Form form() const { return form_; }
   // Writes the mask's words.
@@ -29,9 +38,8 @@ class Row {
   size_t memory_bytes() const { return sizeof(Row) + data_.capacity() * sizeof(uint32_t); }
 
  private:
-  static Row from_words(const Vocabulary& vocabulary, std::vector<uint32_t> words);
-
   Form form_ = Form::kAllowed;
+  uint32_t id_ = 0;
   std::vector<uint32_t> data_;  // token ids that are allowed, or text tokens that are not; or the words
 };
 

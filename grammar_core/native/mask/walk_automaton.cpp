@@ -1,5 +1,7 @@
 #include "mask/walk_automaton.hpp"
 
+#include <algorithm>
+
 namespace syntagma {
 
 WalkAutomaton::WalkAutomaton(MacroAutomaton& automaton)
@@ -19,10 +21,24 @@ int32_t WalkAutomaton::intern(const Configuration& configuration) {
   }
   const int32_t id = keys_.intern(key_);
   if (id == static_cast<int32_t>(states_.size())) {
-    states_.push_back({configuration.base_reports, !configuration.items.empty(), false, 0});
+    State& state = states_.emplace_back();
+    state.reports = configuration.base_reports;
+    state.has_items = !configuration.items.empty();
+    state.between_iterations = is_between_iterations(configuration);
     next_.resize(next_.size() + class_count_, kUnknown);
+    finished_.resize(next_.size(), 0);
   }
   return id;
+}
+
+bool WalkAutomaton::is_between_iterations(const Configuration& configuration) const {
+  if (configuration.items.size() != 1) return false;
+  const Item& item = configuration.items[0];
+  const auto parents = arena_.parents(item.parents);
+  if (parents.size() != 1) return false;
+  const StackNode& node = arena_.node(parents[0]);
+  return node.is_counter() && node.parents == kBaseParents &&
+         automaton_.counter(node.counter).body_start == item.macro;
 }
 
 int32_t WalkAutomaton::compute_next(int32_t state, int byte_class) {
@@ -31,8 +47,30 @@ int32_t WalkAutomaton::compute_next(int32_t state, int byte_class) {
   for (size_t i = 1; i < key.size(); i += 2) items_.push_back({key[i], key[i + 1]});
   stepper_.step(items_, byte_class, scratch_);
   const int32_t target = scratch_.alive() ? intern(scratch_) : kNone;
-  next_[static_cast<size_t>(state) * class_count_ + byte_class] = target;
+  const size_t slot = static_cast<size_t>(state) * class_count_ + byte_class;
+  next_[slot] = target;
+  if (scratch_.counted)
+    finished_[slot] = target != kNone && states_[target].between_iterations ? 1 : kUncountable;
   return target;
+}
+
+std::vector<int32_t> WalkAutomaton::token_sets(int32_t state) {
+  std::vector<int32_t> sets;
+  const auto add = [&](int32_t macro) {
+    if (macro == kNone || !automaton_.state(macro).has_tokens) return;
+    const std::vector<int32_t> more = automaton_.token_sets(macro);
+    sets.insert(sets.end(), more.begin(), more.end());
+  };
+  const auto key = keys_[state];
+  for (size_t i = 1; i < key.size(); i += 2) {
+    add(key[i]);
+    const MacroState& m = automaton_.with_calls(key[i]);
+    add(m.call_start);
+    add(m.tail_call_start);
+  }
+  std::sort(sets.begin(), sets.end());
+  sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
+  return sets;
 }
 
 bool WalkAutomaton::returns(int32_t from, int32_t to, int low, int high, int bytes) {
@@ -56,12 +94,14 @@ GroupSet WalkAutomaton::compute_loop(int32_t state) {
     if (next(state, static_cast<uint8_t>(byte)) != state) leaving |= group;
   }
   GroupSet loop = all & ~leaving;
-  // Well-formed characters by lead byte (Unicode Standard, table 3-7): after the lead, the second byte's range.
+  // Well-formed characters by lead byte (Unicode Standard, table 3-7): after the lead, the second byte's
+  // range.
   struct LeadRange {
     int first, last, low, high, rest;
   };
-  constexpr LeadRange kLeads[] = {{0xC2, 0xDF, 0x80, 0xBF, 1}, {0xE0, 0xE0, 0xA0, 0xBF, 2}, {0xE1, 0xEC, 0x80, 0xBF, 2},
-                                  {0xED, 0xED, 0x80, 0x9F, 2}, {0xEE, 0xEF, 0x80, 0xBF, 2}, {0xF0, 0xF0, 0x90, 0xBF, 3},
+  constexpr LeadRange kLeads[] = {{0xC2, 0xDF, 0x80, 0xBF, 1}, {0xE0, 0xE0, 0xA0, 0xBF, 2},
+                                  {0xE1, 0xEC, 0x80, 0xBF, 2}, {0xED, 0xED, 0x80, 0x9F, 2},
+                                  {0xEE, 0xEF, 0x80, 0xBF, 2}, {0xF0, 0xF0, 0x90, 0xBF, 3},
                                   {0xF1, 0xF3, 0x80, 0xBF, 3}, {0xF4, 0xF4, 0x80, 0x8F, 3}};
   bool all_characters = true;
   for (const LeadRange& range : kLeads)

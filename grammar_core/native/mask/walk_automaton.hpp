@@ -1,5 +1,5 @@
-// Configurations relative to an unknown parent, determinised on demand, so that a walk over the vocabulary's trie
-// costs one table look-up a byte. Used under the mask store's lock only.
+// Configurations relative to an unknown parent, determinised on demand, so that a walk over the vocabulary's
+// trie costs one table look-up a byte. Used under the mask store's lock only.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,8 @@
 #include "vocabulary/vocabulary.hpp"
 
 namespace syntagma {
+
+constexpr uint8_t kUncountable = 2;
 
 class WalkAutomaton {
  public:
@@ -29,18 +31,27 @@ class WalkAutomaton {
     const int32_t target = next_[static_cast<size_t>(state) * class_count_ + byte_class];
     return target != kUnknown ? target : compute_next(state, byte_class);
   }
+  // Token sets that may come next in `state`, as indices into Nfa::token_sets.
+  std::vector<int32_t> token_sets(int32_t state);
+  // Iterations of the counter right above the base that this byte finishes: 0 or 1, or kUncountable when the
+  // readings differ. The transition must be known.
+  uint8_t finished_iterations(int32_t state, uint8_t byte) const {
+    return finished_[static_cast<size_t>(state) * class_count_ + automaton_.nfa().class_of(byte)];
+  }
+  // Whether `state` is the beginning of an iteration of the counter right above the base, and nothing else.
+  bool between_iterations(int32_t state) const { return states_[state].between_iterations; }
   // What the byte that led to `state` handed to the base: a report set.
   int32_t reports(int32_t state) const { return states_[state].reports; }
   // Whether `state` can go on without leaving to the base.
   bool has_items(int32_t state) const { return states_[state].has_items; }
-  // Groups of bytes that lead from `state` back to it; with kBrokenUtf8 always out, and the non-ASCII group in when
-  // every character outside ASCII does.
+  // Groups of bytes that lead from `state` back to it; with kBrokenUtf8 always out, and the non-ASCII group
+  // in when every character outside ASCII does.
   GroupSet loop_groups(int32_t state) {
     return states_[state].loop_known ? states_[state].loop_groups : compute_loop(state);
   }
   bool loop_known(int32_t state) const { return states_[state].loop_known; }
-  size_t memory_bytes() const { 
-    return states_.size() * sizeof(State) + next_.size() * sizeof(int32_t) + arena_.memory_bytes() +
+  size_t memory_bytes() const {
+    return states_.size() * sizeof(State) + next_.size() * (sizeof(int32_t) + 1) + arena_.memory_bytes() +
            keys_.memory_bytes();
   }
 
@@ -48,11 +59,13 @@ class WalkAutomaton {
   struct State {
     int32_t reports = 0;
     bool has_items = false;
+    bool between_iterations = false;
     bool loop_known = false;
     GroupSet loop_groups = 0;
   };
 
   int32_t intern(const Configuration& configuration);
+  bool is_between_iterations(const Configuration& configuration) const;
   int32_t compute_next(int32_t state, int byte_class);
   GroupSet compute_loop(int32_t state);
   bool returns(int32_t from, int32_t to, int low, int high, int bytes);
@@ -62,7 +75,8 @@ class WalkAutomaton {
   Stepper stepper_;
   SequenceInterner keys_;  // reports, then macro-state and parents of each item
   std::vector<State> states_;
-  std::vector<int32_t> next_;  // by state and byte class
+  std::vector<int32_t> next_;      // by state and byte class
+  std::vector<uint8_t> finished_;  // likewise
   size_t class_count_;
   Configuration scratch_;
   std::vector<int32_t> key_;

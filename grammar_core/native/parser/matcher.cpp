@@ -1,6 +1,7 @@
 #include "parser/matcher.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "automaton/errors.hpp"
 
@@ -12,7 +13,9 @@ constexpr size_t kArenaLimit = size_t{512} << 20;
 }  // namespace
 
 Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar)
-    : grammar_(std::move(grammar)), generation_(grammar_->generation()), stacks_(std::make_shared<Stacks>(grammar_->automaton())) {
+    : grammar_(std::move(grammar)),
+      generation_(grammar_->generation()),
+      stacks_(std::make_shared<Stacks>(grammar_->automaton())) {
   masks_ = grammar_->masks();
   reset();
 }
@@ -24,18 +27,21 @@ std::span<const Item> Matcher::items() const {
 
 void Matcher::push(std::span<const Item> items, bool completed, bool terminated) {
   items_.insert(items_.end(), items.begin(), items.end());
-  steps_.push_back({items_.size(), completed, terminated, nullptr, 0});
+  steps_.push_back({items_.size(), captures_.size(), text_.size(), completed, terminated, nullptr, 0});
 }
 
 void Matcher::reset() {
   items_.clear();
   steps_.clear();
+  captures_.clear();
+  text_.clear();
   if (stacks_.use_count() > 1)
     stacks_ = std::make_shared<Stacks>(grammar_->automaton());
   else
-    stacks_->arena.clear();
+    stacks_->clear();
   const MacroAutomaton& automaton = grammar_->automaton();
   Configuration start;
+  track_captures();
   if (automaton.root_start() != kNone)  // else the language is only the empty text
     stacks_->stepper.start({automaton.root_start(), kBaseParents}, start);
   push(start.items, automaton.nfa().root_nullable(), false);
@@ -44,13 +50,13 @@ void Matcher::reset() {
 bool Matcher::accept_token(int32_t id) {
   const Vocabulary& vocabulary = grammar_->vocabulary();
   if (is_terminated() || id < 0 || id >= vocabulary.size()) return false;
-  if (vocabulary.is_stop_token(id)) {
-    if (!is_completed()) return false;
+  if (vocabulary.is_stop_token(id) && is_completed()) {
     push({}, false, true);
     return true;
   }
   const std::string_view text = vocabulary.token(id);
-  return !text.empty() && run(text);
+  if (!grammar_->automaton().has_token_sets()) return !text.empty() && run(text);
+  return run_token(id, text);
 }
 
 bool Matcher::accept_bytes(std::string_view text) {
@@ -61,29 +67,146 @@ bool Matcher::accept_bytes(std::string_view text) {
   return true;
 }
 
-bool Matcher::run(std::string_view text) {
-  const std::lock_guard lock(stacks_->mutex);
+void Matcher::check_memory() const {
   if (stacks_->arena.memory_bytes() > kArenaLimit)
     throw LimitExceeded("parse_stack_memory", kArenaLimit,
                         "The text's parse needs more than " + std::to_string(kArenaLimit >> 20) + " MiB");
-  const Nfa& nfa = grammar_->automaton().nfa();
+}
+
+// What an attempt that failed has left is overwritten here.
+void Matcher::track_captures() {
+  const bool tracks = grammar_->automaton().captures();
+  if (!steps_.empty()) {
+    captures_.resize(steps_.back().captures_end);
+    text_.resize(steps_.back().text_end);
+  }
+  stacks_->stepper.track_captures(tracks ? &captures_ : nullptr, static_cast<int64_t>(text_.size()));
+}
+
+bool Matcher::run(std::string_view text) {
+  const std::lock_guard lock(stacks_->mutex);
+  check_memory();
   stacks_->stepper.reset_work();
+  track_captures();
+  Configuration& reached = stacks_->reached;
+  if (!run_bytes(text, reached)) return false;
+  if (grammar_->automaton().captures()) text_ += text;
+  push(reached.items, reached.base_reports != 0, false);
+  return true;
+}
+
+// A token may be read as text and as a member of a token set at once.
+bool Matcher::run_token(int32_t id, std::string_view text) {
+  const std::lock_guard lock(stacks_->mutex);
+  check_memory();
+  Stepper& stepper = stacks_->stepper;
+  stepper.reset_work();
+  track_captures();
+  Configuration as_token, merged;
+  Configuration& as_text = stacks_->reached;
+  if (text.empty() || !run_bytes(text, as_text)) {
+    as_text.clear();
+    track_captures();
+  }
+  if (grammar_->matches_token_sets(id)) {
+    stepper.track_captures(grammar_->automaton().captures() ? &captures_ : nullptr,
+                           static_cast<int64_t>(text_.size()));
+    stepper.step_token(items(), id, static_cast<int64_t>(text.size()), as_token);
+  }
+  if (!as_text.alive() && !as_token.alive()) return false;
+  stepper.track_captures(nullptr, 0);
+  stepper.merge(as_text, as_token, merged);
+  if (grammar_->automaton().captures()) text_ += text;
+  push(merged.items, merged.base_reports != 0, false);
+  return true;
+}
+
+bool Matcher::run_bytes(std::string_view text, Configuration& out) {
+  const Nfa& nfa = grammar_->automaton().nfa();
+  Stepper& stepper = stacks_->stepper;
   std::span<const Item> current = items();
+  Item single;
+  int32_t base_reports = 0;
   int side = 0;
   for (const char c : text) {
+    const int byte_class = nfa.class_of(static_cast<uint8_t>(c));
+    if (current.size() == 1) {
+      const int32_t inside = stepper.step_inside(current[0].macro, byte_class);
+      if (inside == kNone) return false;
+      if (inside != kUnknown) {
+        single = {inside, current[0].parents};
+        current = {&single, 1};
+        base_reports = 0;
+        continue;
+      }
+    }
     Configuration& next = stacks_->buffers[side];
-    stacks_->stepper.step(current, nfa.class_of(static_cast<uint8_t>(c)), next);
+    stepper.step(current, byte_class, next);
     if (!next.alive()) return false;
     current = next.items;
+    base_reports = next.base_reports;
     side ^= 1;
   }
-  push(current, stacks_->buffers[side ^ 1].base_reports != 0, false);
+  out.items.assign(current.begin(), current.end());
+  out.base_reports = base_reports;
   return true;
 }
 
 void Matcher::rollback(size_t steps) {
   steps_.resize(steps_.size() - steps);
   items_.resize(steps_.back().items_end);
+  captures_.resize(steps_.back().captures_end);
+  text_.resize(steps_.back().text_end);
+}
+
+std::vector<CaptureEvent> Matcher::captures(bool deduplicate) const {
+  const std::vector<Symbol>& symbols = grammar_->automaton().nfa().symbols();
+  std::vector<CaptureEvent> events(captures_.begin(), captures_.begin() + steps_.back().captures_end);
+  // At one position inner rules complete before outer ones, which began no later.
+  std::stable_sort(events.begin(), events.end(), [](const CaptureEvent& a, const CaptureEvent& b) {
+    return a.end != b.end ? a.end < b.end : a.begin > b.begin;
+  });
+  if (deduplicate) {
+    std::set<std::pair<int32_t, int64_t>> later;  // occurrences with a longer completion
+    size_t kept = events.size();
+    for (size_t i = events.size(); i-- > 0;)
+      if (later.emplace(events[i].symbol, events[i].begin).second) events[--kept] = events[i];
+    events.erase(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(kept));
+  }
+  for (CaptureEvent& event : events) event.symbol = symbols[event.symbol].capture;
+  return events;
+}
+
+ActiveTemperatures Matcher::temperatures() {
+  MacroAutomaton& automaton = grammar_->automaton();
+  ActiveTemperatures result;
+  if (!automaton.has_temperatures()) return result;
+  const std::lock_guard lock(stacks_->mutex);
+  const StackArena& arena = stacks_->arena;
+  std::vector<std::pair<int32_t, int32_t>> pending;  // (waiting node, reports)
+  std::set<std::pair<int32_t, int32_t>> seen;
+  const auto climb = [&](int32_t parents, int32_t reports) {
+    for (const int32_t node : arena.parents(parents))
+      if (node != kBaseNode && seen.emplace(node, reports).second) pending.emplace_back(node, reports);
+  };
+  const auto count = [&](const ActiveTemperatures& active, int32_t parents) {
+    if (active.highest >= 0) result.add(active.highest);
+    result.differ |= active.differ;
+    if (active.inherited != 0) climb(parents, active.inherited);
+  };
+  for (const Item& item : items()) count(automaton.temperatures(item.macro), item.parents);
+  while (!pending.empty()) {
+    const auto [id, reports] = pending.back();
+    pending.pop_back();
+    const StackNode& node = arena.node(id);
+    if (node.is_counter())
+      climb(node.parents, automaton.counter(node.counter).reports);
+    else if (node.is_marker())
+      climb(node.parents, reports);
+    else
+      count(automaton.caller_temperatures(node.macro, reports), node.parents);
+  }
+  return result;
 }
 
 void Matcher::refresh_masks() {
@@ -116,33 +239,48 @@ const Row* Matcher::remember(const Row* mask) {
 // The union of what every live item, and every parent that gets the rest of a token, allows.
 const Row* Matcher::assemble_mask(bool may_walk) {
   const std::lock_guard lock(stacks_->mutex);
+  stacks_->stepper.reset_work();
+  stacks_->stepper.track_captures(nullptr, 0);
+  const Row* mask = is_completed() ? masks_->stop_tokens() : masks_->nothing();
+  for (const Item& item : items()) {
+    const Row* row = mask_of_item(item, may_walk);
+    if (row == nullptr) return nullptr;
+    mask = masks_->merged(mask, row);
+  }
+  return mask;
+}
+
+// Within a string or a name one item stays the same for many tokens, so the last masks are kept.
+const Row* Matcher::mask_of_item(const Item& item, bool may_walk) {
+  const uint64_t key = static_cast<uint64_t>(item.macro) << 32 | static_cast<uint32_t>(item.parents);
+  Stacks::KnownMask& known = stacks_->known_masks[(key * 0x9E3779B97F4A7C15ull) >> (64 - kKnownMaskBits)];
+  if (known.mask != nullptr && known.key == key && known.generation == generation_) return known.mask;
   StackArena& arena = stacks_->arena;
   std::vector<PendingItem>& pending = stacks_->pending;
-  std::vector<const Row*>& rows = stacks_->rows;
   Configuration& resumed = stacks_->buffers[0];
-  pending.clear();
-  rows.clear();
-  stacks_->stepper.reset_work();
-  const auto add = [&](int32_t exit_set, const Item& item) {
+  const Row* mask = masks_->nothing();
+  const auto add = [&](int32_t exit_set, const Item& next) {
     for (const PendingItem& p : pending)
-      if (p.exit_set == exit_set && p.item == item) return;
-    pending.push_back({exit_set, item});
+      if (p.exit_set == exit_set && p.item == next) return;
+    pending.push_back({exit_set, next});
   };
-  for (const Item& item : items()) pending.push_back({kWholeTrie, item});
+  pending.assign(1, {kWholeTrie, item});
   for (size_t i = 0; i < pending.size(); ++i) {
     const PendingItem next = pending[i];
-    const bool found = masks_->for_each_result(
-        arena, next.item, next.exit_set, may_walk, [&](const WalkResult& result, int32_t parents) {
-          if (!result.row->empty()) rows.push_back(result.row);
-          if (parents == kBaseParents) return;  // the text ends there
-          for (const Exit& exit : result.exits) {
-            stacks_->stepper.resume(parents, exit.reports, resumed);
-            for (const Item& item : resumed.items) add(exit.exit_set, item);
-          }
-        });
+    const bool found = masks_->for_each_result(arena, next.item, next.exit_set, may_walk,
+                                               [&](const WalkResult& result, int32_t parents) {
+                                                 mask = masks_->merged(mask, result.row);
+                                                 if (parents == kBaseParents) return;  // the text ends there
+                                                 for (const Exit& exit : result.exits) {
+                                                   stacks_->stepper.resume(parents, exit.reports, resumed);
+                                                   for (const Item& live : resumed.items)
+                                                     add(exit.exit_set, live);
+                                                 }
+                                               });
     if (!found) return nullptr;
   }
-  return masks_->merged(rows, is_completed());
+  known = {key, generation_, mask};
+  return mask;
 }
 
 }  // namespace syntagma

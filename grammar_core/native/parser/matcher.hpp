@@ -1,9 +1,11 @@
 // Follows one text through a compiled grammar.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +30,16 @@ class Matcher {
   // The same if no walk over the vocabulary is needed for it, else null. Never slow.
   const Row* quick_mask();
 
+  // Completed captures in order, each completion of each reading; with `deduplicate` only the longest of each
+  // occurrence. The symbol is the index of the capture's name.
+  std::vector<CaptureEvent> captures(bool deduplicate) const;
+  // The bytes from `begin` up to `end` of the text so far; for captures.
+  std::string_view text(int64_t begin, int64_t end) const {
+    return std::string_view(text_).substr(begin, end - begin);
+  }
+  // Temperatures of the rules active now: the highest, or -1, and whether there are different ones.
+  ActiveTemperatures temperatures();
+
   bool is_completed() const { return !is_terminated() && steps_.back().completed; }
   bool is_terminated() const { return steps_.back().terminated; }
   size_t step_count() const { return steps_.size() - 1; }
@@ -40,11 +52,14 @@ class Matcher {
  private:
   struct Step {
     size_t items_end;
+    size_t captures_end;
+    size_t text_end;
     bool completed;
     bool terminated;
     const Row* mask;  // of this state, once known, from the store of `generation`
     uint32_t generation;
   };
+  static constexpr int kKnownMaskBits = 8;
   struct PendingItem {
     int32_t exit_set;
     Item item;
@@ -52,28 +67,44 @@ class Matcher {
   // Shared by the forks of a matcher, with the buffers that one call at a time uses.
   struct Stacks {
     explicit Stacks(MacroAutomaton& automaton) : stepper(automaton, arena) {}
+    void clear() {
+      arena.clear();
+      known_masks.fill({});
+    }
 
     std::mutex mutex;
     StackArena arena;
     Stepper stepper;
-    Configuration buffers[2];
+    Configuration buffers[2], reached;
     std::vector<PendingItem> pending;
-    std::vector<const Row*> rows;
+    struct KnownMask {
+      uint64_t key = 0;  // macro-state and parents of an item
+      uint32_t generation = 0;
+      const Row* mask = nullptr;
+    };
+    std::array<KnownMask, 1 << kKnownMaskBits> known_masks;
   };
 
   std::span<const Item> items() const;
   void push(std::span<const Item> items, bool completed, bool terminated);
   bool run(std::string_view text);
+  bool run_token(int32_t id, std::string_view text);
+  bool run_bytes(std::string_view text, Configuration& out);
+  void check_memory() const;
+  void track_captures();
   void refresh_masks();
   const Row* remember(const Row* mask);
   const Row* assemble_mask(bool may_walk);
+  const Row* mask_of_item(const Item& item, bool may_walk);
 
   std::shared_ptr<CompiledGrammar> grammar_;
   std::shared_ptr<MaskStore> masks_;
   uint32_t generation_;
   std::shared_ptr<Stacks> stacks_;
-  std::vector<Item> items_;  // of all steps, one after the other
-  std::vector<Step> steps_;  // the first is the start
+  std::vector<Item> items_;             // of all steps, one after the other
+  std::vector<Step> steps_;             // the first is the start
+  std::vector<CaptureEvent> captures_;  // of all steps
+  std::string text_;                    // of all steps, if there are captures
 };
 
 }  // namespace syntagma

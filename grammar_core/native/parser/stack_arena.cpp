@@ -31,6 +31,7 @@ void StackArena::clear() {
   parent_sets_.clear();
   set_has_counters_.clear();
   set_parts_.clear();
+  set_without_markers_.clear();
   set_visited_.clear();
   nodes_.push_back({kNone, kNone, kNone, 0, 0});
   single_parent(kBaseNode);
@@ -39,7 +40,8 @@ void StackArena::clear() {
 int32_t StackArena::intern_node(const StackNode& node) {
   const auto find = [&](const StackNode& n) {
     size_t i = hash_node(n) & (node_slots_.size() - 1);
-    while (node_slots_[i] >= 0 && !same_node(nodes_[node_slots_[i]], n)) i = (i + 1) & (node_slots_.size() - 1);
+    while (node_slots_[i] >= 0 && !same_node(nodes_[node_slots_[i]], n))
+      i = (i + 1) & (node_slots_.size() - 1);
     return i;
   };
   size_t slot = find(node);
@@ -62,7 +64,21 @@ int32_t StackArena::intern_parents(std::span<const int32_t> nodes, std::span<con
       std::any_of(nodes.begin(), nodes.end(), [&](int32_t n) { return nodes_[n].is_counter(); }));
   set_parts_.emplace_back(parts.begin(), parts.end());
   set_visited_.push_back(0);
+  const bool marked =
+      std::any_of(nodes.begin(), nodes.end(), [&](int32_t n) { return nodes_[n].is_marker(); });
+  set_without_markers_.push_back(marked ? kUnknown : id);
   return id;
+}
+
+int32_t StackArena::without_markers(int32_t set) {
+  if (set_without_markers_[set] != kUnknown) return set_without_markers_[set];
+  std::vector<int32_t> sets;
+  const std::vector<int32_t> nodes(parents(set).begin(), parents(set).end());
+  for (const int32_t node : nodes)
+    sets.push_back(nodes_[node].is_marker() ? nodes_[node].parents : single_parent(node));
+  const int32_t result = union_parents(sets);
+  set_without_markers_[set] = result;
+  return result;
 }
 
 int32_t StackArena::intern_parents(std::span<const int32_t> nodes) {

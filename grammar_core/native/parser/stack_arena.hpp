@@ -1,9 +1,9 @@
-// Immutable, hash-consed parse stacks: a graph-structured stack (M. Tomita, 1985) whose nodes are shared by every
-// configuration that reaches them.
+// Immutable, hash-consed parse stacks: a graph-structured stack (M. Tomita, 1985) whose nodes are shared by
+// every configuration that reaches them.
 //
-// A node is a frame that waits for a call to return: the calling macro-state and the set of its parents; or a counted
-// repetition with the iterations it still needs and may still take. Node 0 is the base: what lies under it is not
-// part of this arena (the end of the text for a matcher, "some parent" for a mask walk).
+// A node is a frame that waits for a call to return: the calling macro-state and the set of its parents; or a
+// counted repetition with the iterations it still needs and may still take. Node 0 is the base: what lies
+// under it is not part of this arena (the end of the text for a matcher, "some parent" for a mask walk).
 #pragma once
 
 #include <cstdint>
@@ -26,6 +26,8 @@ struct StackNode {
   int64_t left;     // counter: iterations it may still take; kUnbounded: no bound within reach
 
   bool is_counter() const { return counter != kNone; }
+  // Notes where a frame began, for captures; `needed` is that position. Reports pass through.
+  bool is_marker() const { return macro == kNone && counter == kNone && parents != kNone; }
 };
 
 // A live alternative: a frame in `macro` on top of any of `parents`.
@@ -42,9 +44,11 @@ class StackArena {
   const StackNode& node(int32_t id) const { return nodes_[id]; }
   std::span<const int32_t> parents(int32_t set) const { return parent_sets_[set]; }
   bool has_counters(int32_t set) const { return set_has_counters_[set]; }
+  // The set with markers replaced by their parents.
+  int32_t without_markers(int32_t set);
 
-  // The sets that `set` was first made of; none for a single node. Sets that grow by a node at a time share their
-  // parts, so walking parts instead of nodes visits each set once.
+  // The sets that `set` was first made of; none for a single node. Sets that grow by a node at a time share
+  // their parts, so walking parts instead of nodes visits each set once.
   std::span<const int32_t> parts(int32_t set) const { return set_parts_[set]; }
 
   int32_t intern_node(const StackNode& node);
@@ -64,6 +68,7 @@ class StackArena {
   std::vector<int32_t> node_slots_;
   SequenceInterner parent_sets_;
   std::vector<uint8_t> set_has_counters_;
+  std::vector<int32_t> set_without_markers_;  // kUnknown until asked for
   std::vector<std::vector<int32_t>> set_parts_;
   std::vector<uint32_t> set_visited_;
   uint32_t visit_ = 0;

@@ -24,29 +24,66 @@ void Stepper::begin(Configuration& out) {
 
 void Stepper::start(Item item, Configuration& out) {
   begin(out);
-  add(item);
+  add({item.macro, frame_parents(item.macro, item.parents, position_)});
   finish();
 }
 
-void Stepper::step(std::span<const Item> from, int byte_class, Configuration& out) {
+// `next(macro)` is the macro-state that what was read leads to, inside the frame.
+template <typename Next>
+void Stepper::step_items(std::span<const Item> from, int64_t length, Configuration& out, Next next) {
   begin(out);
+  const int64_t before = position_;
+  position_ += length;
   for (const Item& item : from) {
-    const int32_t inside = automaton_.next(item.macro, byte_class);
+    const int32_t inside = next(item.macro);
     if (inside != kNone) add({inside, item.parents});
+    if (!automaton_.state(item.macro).has_calls) continue;
     const MacroState& m = automaton_.with_calls(item.macro);
     if (m.tail_call_start != kNone) {
-      const int32_t called = automaton_.next(m.tail_call_start, byte_class);
-      if (called != kNone) add({called, item.parents});
+      const int32_t called = next(m.tail_call_start);
+      if (called != kNone)
+        add({called, frame_parents(m.tail_call_start, arena_.without_markers(item.parents), before)});
     }
     if (m.call_start != kNone) {
-      const int32_t called = automaton_.next(m.call_start, byte_class);
+      const int32_t called = next(m.call_start);
       if (called != kNone) {
         const int32_t node = arena_.intern_node({item.macro, kNone, item.parents, 0, 0});
-        add({called, arena_.single_parent(node)});
+        add({called, frame_parents(m.call_start, arena_.single_parent(node), before)});
       }
     }
   }
   finish();
+}
+
+void Stepper::step(std::span<const Item> from, int byte_class, Configuration& out) {
+  step_items(from, 1, out, [&](int32_t macro) { return automaton_.next(macro, byte_class); });
+}
+
+void Stepper::step_token(std::span<const Item> from, int32_t token, int64_t length, Configuration& out) {
+  step_items(from, length, out, [&](int32_t macro) {
+    return automaton_.state(macro).has_tokens ? automaton_.next_token(macro, token) : kNone;
+  });
+}
+
+void Stepper::merge(const Configuration& a, const Configuration& b, Configuration& out) {
+  begin(out);
+  for (const Configuration* side : {&a, &b})
+    for (const Item& item : side->items) add(item);
+  finish();
+  for (const Configuration* side : {&a, &b})
+    out.base_reports = automaton_.merge_reports(out.base_reports, side->base_reports);
+}
+
+// The parents of a frame that begins at `position`.
+int32_t Stepper::frame_parents(int32_t start, int32_t parents, int64_t position) {
+  if (captures_ == nullptr || !automaton_.marks_start(start)) return parents;
+  return arena_.single_parent(arena_.intern_node({kNone, kNone, parents, position, 0}));
+}
+
+void Stepper::record_captures(int32_t captured, int32_t node) {
+  if (captures_ == nullptr || captured == 0 || !arena_.node(node).is_marker()) return;
+  for (const int32_t symbol : automaton_.captured_symbols(captured))
+    captures_->push_back({symbol, arena_.node(node).needed, position_});
 }
 
 void Stepper::resume(int32_t parents, int32_t reports, Configuration& out) {
@@ -58,7 +95,7 @@ void Stepper::resume(int32_t parents, int32_t reports, Configuration& out) {
 void Stepper::finish() {
   drain();
   settle();
-  open_counters();
+  if (automaton_.counts()) open_counters();
   if (out_->items.size() > 1)
     std::sort(out_->items.begin(), out_->items.end(),
               [](const Item& a, const Item& b) { return a.macro < b.macro; });
@@ -95,15 +132,18 @@ void Stepper::count_work() {
 // True if the item is new or gained parents.
 bool Stepper::add(Item item) {
   count_work();
-  if (Item* known = find(item.macro)) return known->parents != item.parents && add_parents(*known, item.parents);
+  if (Item* known = find(item.macro))
+    return known->parents != item.parents && add_parents(*known, item.parents);
   append(item);
-  const int32_t reports = automaton_.state(item.macro).reports;
-  if (reports != 0) report_to(item.parents, reports);
+  const MacroState& m = automaton_.state(item.macro);
+  if (m.captured != 0)
+    for (const int32_t node : arena_.parents(item.parents)) record_captures(m.captured, node);
+  if (m.reports != 0) report_to(item.parents, m.reports);
   return true;
 }
 
-// Reports to those of `parents` that `known` did not have. The union itself waits until all are known: ambiguous
-// grammars add many sets that contain one another.
+// Reports to those of `parents` that `known` did not have. The union itself waits until all are known:
+// ambiguous grammars add many sets that contain one another.
 bool Stepper::add_parents(Item& known, int32_t parents) {
   const auto visit = [&](int32_t set, auto on_node) {
     std::vector<int32_t> pending{set};
@@ -112,7 +152,8 @@ bool Stepper::add_parents(Item& known, int32_t parents) {
       const int32_t next = pending.back();
       pending.pop_back();
       count_work();
-      if (!counted_.insert(static_cast<uint64_t>(known.macro) << 32 | static_cast<uint32_t>(next)).second) continue;
+      if (!counted_.insert(static_cast<uint64_t>(known.macro) << 32 | static_cast<uint32_t>(next)).second)
+        continue;
       const auto parts = arena_.parts(next);
       if (!parts.empty()) {
         pending.insert(pending.end(), parts.begin(), parts.end());
@@ -124,9 +165,10 @@ bool Stepper::add_parents(Item& known, int32_t parents) {
     return gained;
   };
   visit(known.parents, [](int32_t) {});
-  const int32_t reports = automaton_.state(known.macro).reports;
+  const MacroState& m = automaton_.state(known.macro);
   const bool gained = visit(parents, [&](int32_t node) {
-    if (reports != 0) pending_.push_back({node, reports});
+    record_captures(m.captured, node);
+    if (m.reports != 0) pending_.push_back({node, m.reports});
   });
   if (gained) gained_.push_back({known.macro, parents});
   return gained;
@@ -166,6 +208,7 @@ void Stepper::deliver(const Report& report) {
   }
   const StackNode node = arena_.node(report.node);
   if (node.is_counter()) return advance_counter(node);
+  if (node.is_marker()) return report_to(node.parents, report.reports);
   const int32_t target = automaton_.after(node.macro, report.reports);
   if (target != kNone) add({target, node.parents});
 }
@@ -175,36 +218,44 @@ void Stepper::advance_counter(const StackNode& node) {
   StackNode next = node;
   if (next.needed != kUnbounded && next.needed > 0) --next.needed;
   if (next.left != kUnbounded) --next.left;
+  out_->counted |= node.parents == kBaseParents;
   if (next.needed == 0) report_to(node.parents, counter.reports);
-  if (next.left > 0) add({counter.body_start, arena_.single_parent(arena_.intern_node(next))});
+  if (next.left > 0)
+    add({counter.body_start,
+         frame_parents(counter.body_start, arena_.single_parent(arena_.intern_node(next)), position_)});
 }
 
-// Frames are opened when their first byte comes, but a counted repetition needs its counter first: those that may
-// begin now are opened at once.
+// Frames are opened when their first byte comes, but a counted repetition needs its counter first: those that
+// may begin now are opened at once.
 void Stepper::open_counters() {
-  std::vector<int32_t> agenda;
-  for (const Item& item : out_->items) agenda.push_back(item.macro);
+  agenda_.clear();
+  for (const Item& item : out_->items)
+    if (automaton_.state(item.macro).has_calls) agenda_.push_back(item.macro);
   const auto open = [&](Item item) {
     // An item that gained parents opens its own counters again, for the new ones.
     if (!add(item)) return;
     settle();
-    agenda.push_back(item.macro);
+    agenda_.push_back(item.macro);
   };
-  while (!agenda.empty()) {
-    const Item item = *find(agenda.back());
-    agenda.pop_back();
+  while (!agenda_.empty()) {
+    const Item item = *find(agenda_.back());
+    agenda_.pop_back();
     const MacroState& m = automaton_.with_calls(item.macro);
     const auto waiting = [&] {
       return arena_.single_parent(arena_.intern_node({item.macro, kNone, item.parents, 0, 0}));
     };
+    const auto open_frame = [&](int32_t start, int32_t parents) {
+      open({start, frame_parents(start, parents, position_)});
+    };
     if (m.tail_call_start != kNone && automaton_.state(m.tail_call_start).has_counters)
-      open({m.tail_call_start, item.parents});
-    if (m.call_start != kNone && automaton_.state(m.call_start).has_counters) open({m.call_start, waiting()});
+      open_frame(m.tail_call_start, arena_.without_markers(item.parents));
+    if (m.call_start != kNone && automaton_.state(m.call_start).has_counters)
+      open_frame(m.call_start, waiting());
     for (const CounterCall& call : m.counter_calls) {
       const Counter& counter = automaton_.counter(call.counter);
-      const int32_t parents = call.tail ? item.parents : waiting();
-      open({counter.body_start,
-            arena_.single_parent(arena_.intern_node({kNone, call.counter, parents, counter.min, counter.max}))});
+      const int32_t parents = call.tail ? arena_.without_markers(item.parents) : waiting();
+      const int32_t node = arena_.intern_node({kNone, call.counter, parents, counter.min, counter.max});
+      open_frame(counter.body_start, arena_.single_parent(node));
     }
   }
 }

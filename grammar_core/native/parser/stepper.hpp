@@ -18,11 +18,19 @@ class Configuration {
   void clear() {
     items.clear();
     base_reports = 0;
+    counted = false;
   }
   bool alive() const { return !items.empty() || base_reports != 0; }
 
   std::vector<Item> items;   // those that can go on, sorted once finished
   int32_t base_reports = 0;  // report set handed to the base by the last byte
+  bool counted = false;      // a counter right above the base finished an iteration with the last byte
+};
+
+// A captured rule's text from byte `begin` up to byte `end` of the whole text, in one reading.
+struct CaptureEvent {
+  int32_t symbol;
+  int64_t begin, end;
 };
 
 class Stepper {
@@ -33,10 +41,32 @@ class Stepper {
   // LimitExceeded once too much piles up: an ambiguous grammar can have more readings than anyone can follow.
   void reset_work() { work_ = 0; }
 
+  // From now on frames note where they begin and completed captures go to `captures`; `position` counts the
+  // bytes before the next one. Null: no more.
+  void track_captures(std::vector<CaptureEvent>* captures, int64_t position) {
+    captures_ = captures;
+    position_ = position;
+  }
+
   // The configuration before any byte of a frame in `macro`.
   void start(Item item, Configuration& out);
   // `from` after a byte of `byte_class`. `out` must be another object than the owner of `from`.
   void step(std::span<const Item> from, int byte_class, Configuration& out);
+  // `from` after a whole token of `length` bytes, by edges of token sets only.
+  void step_token(std::span<const Item> from, int32_t token, int64_t length, Configuration& out);
+  // Both configurations in one.
+  void merge(const Configuration& a, const Configuration& b, Configuration& out);
+  // The macro-state of a single item after a byte, when nothing but that changes: no call, no report, no
+  // counter. kUnknown when it takes a step to tell.
+  int32_t step_inside(int32_t macro, int byte_class) {
+    if (automaton_.state(macro).has_calls) return kUnknown;
+    const int32_t inside = automaton_.next(macro, byte_class);
+    if (inside == kNone) return kNone;
+    const MacroState& m = automaton_.state(inside);
+    if (m.reports != 0 || m.captured != 0 || (m.has_calls && automaton_.counts())) return kUnknown;
+    ++position_;
+    return inside;
+  }
   // What goes on when `reports` are handed to the nodes of parent set `parents`.
   void resume(int32_t parents, int32_t reports, Configuration& out);
 
@@ -46,6 +76,10 @@ class Stepper {
     int32_t reports;
   };
 
+  template <typename Next>
+  void step_items(std::span<const Item> from, int64_t length, Configuration& out, Next next);
+  int32_t frame_parents(int32_t start, int32_t parents, int64_t position);
+  void record_captures(int32_t captured, int32_t node);
   void begin(Configuration& out);
   bool add(Item item);
   bool add_parents(Item& known, int32_t parents);
@@ -65,8 +99,11 @@ class Stepper {
   StackArena& arena_;
   int64_t work_ = 0;
   Configuration* out_ = nullptr;
+  std::vector<CaptureEvent>* captures_ = nullptr;
+  int64_t position_ = 0;
   std::vector<Report> pending_;
   std::vector<Item> returned_;  // items that only reported
+  std::vector<int32_t> agenda_;
   std::unordered_map<int32_t, size_t> index_;  // by macro-state, into either list, once one is long
   std::vector<Item> gained_;                   // parent sets that known items got beside their first
   std::unordered_set<uint64_t> counted_;       // (macro-state, parent set) that such an item already has

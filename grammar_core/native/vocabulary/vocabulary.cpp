@@ -38,12 +38,16 @@ std::array<uint8_t, 256> make_groups() {
 
 const std::array<uint8_t, 256> kGroups = make_groups();
 
+bool is_continuation(uint8_t byte) { return (byte & 0xC0) == 0x80; }
+
 }  // namespace
 
 int group_of(uint8_t byte) { return kGroups[byte]; }
 
-Vocabulary::Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> stop_tokens, int32_t size)
-    : size_(size), stop_tokens_(std::move(stop_tokens)) {
+Vocabulary::Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> stop_tokens,
+                       std::vector<int32_t> control_tokens, int32_t size)
+    : size_(size), stop_tokens_(std::move(stop_tokens)), control_tokens_(std::move(control_tokens)) {
+  std::sort(control_tokens_.begin(), control_tokens_.end());
   if (size < static_cast<int32_t>(tokens.size()))
     throw std::invalid_argument("the vocabulary size is smaller than the number of tokens");
   std::sort(stop_tokens_.begin(), stop_tokens_.end());
@@ -77,9 +81,14 @@ bool Vocabulary::is_stop_token(int32_t id) const {
   return std::binary_search(stop_tokens_.begin(), stop_tokens_.end(), id);
 }
 
+bool Vocabulary::is_free_token(int32_t id) const {
+  if (is_stop_token(id)) return false;
+  return !token(id).empty() || std::binary_search(control_tokens_.begin(), control_tokens_.end(), id);
+}
+
 void Vocabulary::build_trie() {
   std::vector<uint32_t> path{0};  // open nodes from the root down
-  trie_.push_back({0, 0, 0, 0});
+  trie_.push_back({});
   std::string_view previous;
   const auto close_to = [&](size_t depth) {
     while (path.size() > depth + 1) {
@@ -90,21 +99,26 @@ void Vocabulary::build_trie() {
   for (uint32_t rank = 0; rank < token_at_rank_.size(); ++rank) {
     const std::string_view current = token(token_at_rank_[rank]);
     size_t shared = 0;
-    while (shared < previous.size() && shared < current.size() && previous[shared] == current[shared]) ++shared;
+    while (shared < previous.size() && shared < current.size() && previous[shared] == current[shared])
+      ++shared;
     close_to(shared);
     for (size_t i = shared; i < current.size(); ++i) {
-      path.push_back(static_cast<uint32_t>(trie_.size()));
-      trie_.push_back({0, rank, static_cast<uint16_t>(i + 1), static_cast<uint8_t>(current[i])});
+      TrieNode& node = trie_.emplace_back();
+      node.first_rank = rank;
+      node.depth = static_cast<uint16_t>(i + 1);
+      node.byte = static_cast<uint8_t>(current[i]);
+      node.characters = static_cast<uint16_t>(trie_[path[i]].characters + !is_continuation(node.byte));
+      path.push_back(static_cast<uint32_t>(trie_.size()) - 1);
     }
+    characters_at_rank_.push_back(trie_[path.back()].characters);
     previous = current;
   }
   close_to(0);
   trie_[0].subtree_end = static_cast<uint32_t>(trie_.size());
-  trie_.push_back({0, text_token_count(), 0, 0});
+  trie_.emplace_back().first_rank = text_token_count();
 }
 
 void Vocabulary::summarize_subtrees() {
-  groups_below_.assign(trie_.size(), 0);
   // Parents have smaller indices than their children.
   std::vector<uint32_t> parent(trie_.size(), 0);
   std::vector<uint32_t> path{0};
@@ -114,14 +128,15 @@ void Vocabulary::summarize_subtrees() {
     path.push_back(node);
   }
   for (uint32_t node = static_cast<uint32_t>(trie_.size()) - 2; node > 0; --node)
-    groups_below_[parent[node]] |=
-        (groups_below_[node] & ~kBrokenUtf8) | (GroupSet{1} << group_of(trie_[node].byte));
+    trie_[parent[node]].groups_below |=
+        (trie_[node].groups_below & ~kBrokenUtf8) | (GroupSet{1} << group_of(trie_[node].byte));
   // Rests that are not whole UTF-8, token by token.
   for (uint32_t node = 1; node + 1 < trie_.size(); ++node) {
     const auto [first, last] = ranks_at(node);
     if (first == last) continue;
     const std::string_view text = token(token_at_rank_[first]);
-    if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<uint8_t>(c) < 0x80; })) continue;
+    if (std::all_of(text.begin(), text.end(), [](char c) { return static_cast<uint8_t>(c) < 0x80; }))
+      continue;
     std::vector<uint8_t> whole(text.size() + 1, 0);
     whole[text.size()] = 1;
     for (size_t i = text.size(); i-- > 0;) {
@@ -131,14 +146,25 @@ void Vocabulary::summarize_subtrees() {
     uint32_t ancestor = node;
     for (size_t i = text.size(); i-- > 0;) {
       ancestor = parent[ancestor];
-      if (!whole[i]) groups_below_[ancestor] |= kBrokenUtf8;
+      if (!whole[i]) trie_[ancestor].groups_below |= kBrokenUtf8;
     }
   }
 }
 
+const std::vector<uint32_t>& Vocabulary::tokens_up_to(int32_t characters) const {
+  const std::lock_guard lock(up_to_mutex_);
+  std::vector<uint32_t>& words = up_to_[characters];
+  if (!words.empty()) return words;
+  words.assign(mask_words(), 0);
+  for (uint32_t rank = 0; rank < text_token_count(); ++rank)
+    if (characters_at_rank_[rank] <= characters)
+      words[token_at_rank_[rank] / 32] |= uint32_t{1} << (token_at_rank_[rank] % 32);
+  return words;
+}
+
 size_t Vocabulary::memory_bytes() const {
   return bytes_.size() + token_begin_.size() * sizeof(uint32_t) + token_at_rank_.size() * sizeof(int32_t) +
-         trie_.size() * (sizeof(TrieNode) + sizeof(GroupSet)) + text_mask_.size() * sizeof(uint32_t);
+         trie_.size() * sizeof(TrieNode) + text_mask_.size() * sizeof(uint32_t);
 }
 
 }  // namespace syntagma

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,27 +12,31 @@
 
 namespace syntagma {
 
-// One byte of the trie. Nodes stand in preorder: the first child of node i is i + 1, its next sibling is
-// `subtree_end`. Tokens are ranked in byte order, so a subtree holds a contiguous range of ranks.
-struct TrieNode {
-  uint32_t subtree_end;
-  uint32_t first_rank;  // of the tokens that end here or below; the next node's `first_rank` ends those here
-  uint16_t depth;       // bytes from the root, which has depth 0 and no byte
-  uint8_t byte;
-};
-
-// Sets of bytes coarse enough for one word: every group lies in a handful of ranges of ASCII, and all of non-ASCII
-// is one group. `kBrokenUtf8` marks text that is not whole UTF-8.
+// Sets of bytes coarse enough for one word: every group lies in a handful of ranges of ASCII, and all of
+// non-ASCII is one group. `kBrokenUtf8` marks text that is not whole UTF-8.
 using GroupSet = uint64_t;
 constexpr int kNonAsciiGroup = 62;
 constexpr GroupSet kBrokenUtf8 = GroupSet{1} << 63;
 int group_of(uint8_t byte);
 
+// One byte of the trie. Nodes stand in preorder: the first child of node i is i + 1, its next sibling is
+// `subtree_end`. Tokens are ranked in byte order, so a subtree holds a contiguous range of ranks.
+struct TrieNode {
+  GroupSet groups_below;  // of the bytes below; with kBrokenUtf8 if some token's rest is not whole UTF-8
+  uint32_t subtree_end;
+  uint32_t first_rank;  // of the tokens that end here or below; the next node's `first_rank` ends those here
+  uint16_t depth;       // bytes from the root, which has depth 0 and no byte
+  uint16_t characters;  // the same in characters: bytes that do not continue one
+  uint8_t byte;
+};
+
 class Vocabulary {
  public:
-  // `tokens` by id; an empty string marks a token that never matches text. `size` is the width of a mask, at least
-  // the number of tokens. Throws std::invalid_argument for a stop token out of range.
-  Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> stop_tokens, int32_t size);
+  // `tokens` by id; an empty string marks a token that never matches text. `size` is the width of a mask, at
+  // least the number of tokens. Throws std::invalid_argument for a stop token out of range.
+  // `control_tokens` are those that exist but are not text.
+  Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> stop_tokens,
+             std::vector<int32_t> control_tokens, int32_t size);
 
   int32_t size() const { return size_; }
   int32_t mask_words() const { return (size_ + 31) / 32; }
@@ -39,6 +45,8 @@ class Vocabulary {
   }
   std::span<const int32_t> stop_tokens() const { return stop_tokens_; }
   bool is_stop_token(int32_t id) const;
+  // Whether `id` is a token that may stand in free tokens: text or a control token, but no stop token.
+  bool is_free_token(int32_t id) const;
 
   std::span<const TrieNode> trie() const { return {trie_.data(), trie_.size() - 1}; }
   // Tokens that end at `node`, and those that end at it or below, as ranks [first, second).
@@ -48,11 +56,11 @@ class Vocabulary {
   std::pair<uint32_t, uint32_t> ranks_below(uint32_t node) const {
     return {trie_[node + 1].first_rank, trie_[trie_[node].subtree_end].first_rank};
   }
-  // Groups of the bytes below `node`, with kBrokenUtf8 if some token's rest from there is not whole UTF-8.
-  GroupSet groups_below(uint32_t node) const { return groups_below_[node]; }
-
   int32_t token_at_rank(uint32_t rank) const { return token_at_rank_[rank]; }
   uint32_t text_token_count() const { return static_cast<uint32_t>(token_at_rank_.size()); }
+  int32_t characters_at_rank(uint32_t rank) const { return characters_at_rank_[rank]; }
+  // Tokens of at most so many characters (bytes that do not continue one), as mask words. Thread-safe.
+  const std::vector<uint32_t>& tokens_up_to(int32_t characters) const;
   // All tokens that are text, as mask words.
   std::span<const uint32_t> text_mask() const { return text_mask_; }
   int32_t longest_token() const { return longest_token_; }
@@ -67,9 +75,12 @@ class Vocabulary {
   std::string bytes_;
   std::vector<uint32_t> token_begin_;
   std::vector<int32_t> stop_tokens_;
+  std::vector<int32_t> control_tokens_;
   std::vector<int32_t> token_at_rank_;
   std::vector<TrieNode> trie_;  // one sentinel at the end
-  std::vector<GroupSet> groups_below_;
+  std::vector<uint16_t> characters_at_rank_;
+  mutable std::mutex up_to_mutex_;
+  mutable std::map<int32_t, std::vector<uint32_t>> up_to_;
   std::vector<uint32_t> text_mask_;
   int32_t longest_token_ = 0;
 };

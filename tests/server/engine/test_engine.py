@@ -85,7 +85,12 @@ def test_a_small_cache_changes_no_answer(monkeypatch: pytest.MonkeyPatch) -> Non
     with running_engine(kv_cache_bytes=2 * 512 * cell) as engine:
         preemptions: list[None] = []
         preempt = engine._scheduler.preempt_youngest
-        monkeypatch.setattr(engine._scheduler, "preempt_youngest", lambda: preemptions.append(preempt()))
+
+        def counted() -> None:
+            preempt()
+            preemptions.append(None)
+
+        monkeypatch.setattr(engine._scheduler, "preempt_youngest", counted)
         assert answers(engine, requests) == expected
     assert preemptions
 

@@ -50,7 +50,7 @@ def _compile(tree: Tree) -> Expr:
         return CharClass(())
     if not any(transitions):
         return EMPTY
-    return Automaton(_edges(transitions, letters), tuple(sorted(accepting)))
+    return Automaton(_edges(transitions, letters), tuple(sorted(accepting)), len(transitions))
 
 
 def _determinize(derivation: Derivation, letter_count: int) -> tuple[Transitions, set[int]]:

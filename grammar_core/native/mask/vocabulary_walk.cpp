@@ -1,0 +1,100 @@
+#include "mask/vocabulary_walk.hpp"
+
+namespace syntagma {
+namespace {
+
+void add_consumed(std::vector<ConsumedTokens>& consumed, std::pair<uint32_t, uint32_t> ranks, int32_t extra) {
+  if (ranks.first == ranks.second) return;
+  if (!consumed.empty() && consumed.back().last == ranks.first && consumed.back().extra == extra)
+    consumed.back().last = ranks.second;
+  else
+    consumed.push_back({ranks.first, ranks.second, extra});
+}
+
+}  // namespace
+
+VocabularyWalk::VocabularyWalk(MacroAutomaton& automaton, const Vocabulary& vocabulary)
+    : automaton_(automaton), vocabulary_(vocabulary), walker_(automaton) {
+  path_.resize(vocabulary.longest_token() + 1);
+}
+
+WalkFindings VocabularyWalk::run(int32_t start, std::span<const int32_t> origins, bool counted) {
+  walker_.begin_walk();
+  WalkFindings findings;
+  for (const int32_t origin : origins) walk_below(static_cast<uint32_t>(origin), start, counted, findings);
+  return findings;
+}
+
+void VocabularyWalk::walk_below(uint32_t origin, int32_t start, bool counted, WalkFindings& findings) {
+  const auto trie = vocabulary_.trie();
+  const uint32_t end = trie[origin].subtree_end;
+  path_[trie[origin].depth] = {start, 0};
+  for (uint32_t node = origin + 1; node < end;) {
+    const TrieNode& n = trie[node];
+    const PathEntry before = path_[n.depth - 1];
+    const int32_t state = walker_.next(before.state, n.byte);
+    if (state == kNone) {
+      node = n.subtree_end;
+      continue;
+    }
+    int32_t iterations = 0, extra = 0;
+    if (counted) {
+      const uint8_t finished = walker_.finished_iterations(before.state, n.byte);
+      if (finished == kUncountable) findings.countable = false;
+      iterations = before.iterations + finished;
+      extra = iterations - n.characters + !walker_.between_iterations(state);
+    }
+    add_consumed(findings.consumed, vocabulary_.ranks_at(node), extra);
+    if (n.subtree_end == node + 1) {
+      ++node;
+      continue;
+    }
+    if (consumes_all_below(before.state, state, node, counted)) {
+      add_consumed(findings.consumed, vocabulary_.ranks_below(node), extra);
+      node = n.subtree_end;
+      continue;
+    }
+    const int32_t reports = walker_.reports(state);
+    if (reports != 0 && may_continue(node, reports))
+      findings.leaving.push_back({reports, static_cast<int32_t>(node), iterations});
+    if (!walker_.has_items(state)) {
+      node = n.subtree_end;
+      continue;
+    }
+    path_[n.depth] = {state, iterations};
+    ++node;
+  }
+}
+
+// Whether `state` loops over every byte below `node`. When iterations are counted, it must also be one where
+// a character is an iteration, and nobody may be waiting for those bytes once the iterations are used up.
+bool VocabularyWalk::consumes_all_below(int32_t before, int32_t state, uint32_t node, bool counted) {
+  if (state != before && !walker_.loop_known(state)) return false;
+  const GroupSet below = vocabulary_.trie()[node].groups_below;
+  if ((below & ~walker_.loop_groups(state)) != 0) return false;
+  if (!counted) return true;
+  return walker_.between_iterations(state) && (below & follow(walker_.reports(state)).groups) == 0;
+}
+
+const VocabularyWalk::Follow& VocabularyWalk::follow(int32_t reports) {
+  const auto [entry, added] = follow_.try_emplace(reports);
+  Follow& follow = entry->second;
+  if (!added) return follow;
+  follow.bytes = automaton_.follow(reports);
+  for (int byte = 0; byte < 256; ++byte)
+    if (follow.bytes.contains(static_cast<uint8_t>(byte)))
+      follow.groups |= GroupSet{1} << group_of(static_cast<uint8_t>(byte));
+  return follow;
+}
+
+// Whether tokens through `node` have a next byte that may follow `reports`.
+bool VocabularyWalk::may_continue(uint32_t node, int32_t reports) {
+  const Follow& next = follow(reports);
+  const auto trie = vocabulary_.trie();
+  if ((trie[node].groups_below & next.groups) == 0) return false;
+  for (uint32_t child = node + 1; child < trie[node].subtree_end; child = trie[child].subtree_end)
+    if (next.bytes.contains(trie[child].byte)) return true;
+  return false;
+}
+
+}  // namespace syntagma

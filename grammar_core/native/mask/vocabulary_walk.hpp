@@ -1,0 +1,67 @@
+// Walks of the vocabulary's trie in step with a WalkAutomaton: which tokens a state consumes, and where
+// tokens leave it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "mask/walk_automaton.hpp"
+#include "vocabulary/vocabulary.hpp"
+
+namespace syntagma {
+
+// Tokens that are consumed, as ranks. A token of c characters starts c + `extra` iterations of the counter
+// right above the base, if there is one.
+struct ConsumedTokens {
+  uint32_t first, last;
+  int32_t extra;
+};
+
+// A place in the trie where the base is handed a report, after so many finished iterations.
+struct LeavingPlace {
+  int32_t reports;
+  int32_t node;
+  int32_t iterations;
+};
+
+struct WalkFindings {
+  std::vector<ConsumedTokens> consumed;
+  std::vector<LeavingPlace> leaving;
+  bool countable = true;  // iterations are the same in all readings, so the numbers above hold
+};
+
+// Not thread-safe.
+class VocabularyWalk {
+ public:
+  VocabularyWalk(MacroAutomaton& automaton, const Vocabulary& vocabulary);
+
+  WalkAutomaton& walker() { return walker_; }
+  // From `start`, for the rests of tokens below the trie nodes `origins`. With `counted`, iterations are
+  // counted, and leaving places matter also where all tokens below are consumed.
+  WalkFindings run(int32_t start, std::span<const int32_t> origins, bool counted);
+
+ private:
+  struct Follow {
+    ByteSet bytes;
+    GroupSet groups = 0;
+  };
+
+  void walk_below(uint32_t origin, int32_t start, bool counted, WalkFindings& findings);
+  bool consumes_all_below(int32_t before, int32_t state, uint32_t node, bool counted);
+  const Follow& follow(int32_t reports);
+  bool may_continue(uint32_t node, int32_t reports);
+
+  MacroAutomaton& automaton_;
+  const Vocabulary& vocabulary_;
+  WalkAutomaton walker_;
+  std::unordered_map<int32_t, Follow> follow_;
+  struct PathEntry {
+    int32_t state;
+    int32_t iterations;
+  };
+  std::vector<PathEntry> path_;  // by depth
+};
+
+}  // namespace syntagma

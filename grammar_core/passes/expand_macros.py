@@ -1,0 +1,34 @@
+"""The same grammar without the nodes that stand for several others: what the native core knows is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import MappingProxyType
+from typing import Any
+
+from grammar_core.grammar import Grammar
+from grammar_core.ir.nodes import Expr, Substring, TagDispatch, TokenTagDispatch
+from grammar_core.ir.traversal import node_kinds, transform_rule
+from grammar_core.passes.expand_substring import expand_substring
+from grammar_core.passes.expand_tag_dispatch import expand_tag_dispatch
+from grammar_core.passes.expand_token_tag_dispatch import expand_token_tag_dispatch
+
+_EXPANSIONS: MappingProxyType[type[Any], Callable[[Any], Expr]] = MappingProxyType(
+    {
+        Substring: expand_substring,
+        TagDispatch: expand_tag_dispatch,
+        TokenTagDispatch: expand_token_tag_dispatch,
+    }
+)
+
+
+def expand_macros(grammar: Grammar) -> Grammar:
+    """The grammar with every Substring, TagDispatch and TokenTagDispatch replaced. Rules keep their places."""
+    if not node_kinds(grammar.rules) & _EXPANSIONS.keys():
+        return grammar
+    return Grammar(tuple(transform_rule(rule, _expand) for rule in grammar.rules), grammar.root)
+
+
+def _expand(expr: Expr) -> Expr:
+    expansion = _EXPANSIONS.get(type(expr))
+    return expr if expansion is None else expansion(expr)
