@@ -127,7 +127,9 @@ def test_from_regex() -> None:
     assert str(Grammar.from_regex(r"\d+", flags="i")) == 'root ::= Regex("\\\\d+", flags="i")\n'
 
 
-@pytest.mark.parametrize("pattern", ["", 'a"b', "a\nb\t\x00", r"\\\n\"\b", "é😀\u2028", "(a|)\r", r"a\b.*(?=b)[a-c]{2}"])
+@pytest.mark.parametrize(
+    "pattern", ["", 'a"b', "a\nb\t\x00", r"\\\n\"\b", "é😀\u2028", "(a|)\r", r"a\b.*(?=b)[a-c]{2}"]
+)
 @pytest.mark.parametrize("flags", [None, "", "ims"])
 def test_printed_as_the_pattern(pattern: str, flags: str | None) -> None:
     grammar = Grammar.from_regex(pattern, flags=flags)

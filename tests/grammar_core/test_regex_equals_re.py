@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator
 
 import pytest
+import regex
 
 import grammar_core
 from grammar_core.frontends.regex import parse_regex, search_pattern
@@ -89,6 +90,40 @@ def test_random_patterns(flags: str) -> None:
             automata += isinstance(expr, Automaton)
         tested += 1
     assert automata > tested / 5
+
+
+def random_nesting(rng: random.Random, depth: int) -> str:
+    """A pattern with assertions of any length within one another."""
+    kind = rng.random()
+    if depth == 0 or kind < 0.25:
+        return rng.choice(["a", "b", "c", "ab", " ", "\n", ".", "[ab]", "[^a]", r"\w", ""])
+    inner = [random_nesting(rng, depth - 1) for _ in range(rng.randint(1, 3))]
+    if kind < 0.45:
+        return "".join(inner)
+    if kind < 0.57:
+        return f"(?:{'|'.join(inner)})"
+    if kind < 0.7:
+        return f"(?:{inner[0]}){rng.choice(_QUANTIFIERS)}"
+    if kind < 0.78:
+        return rng.choice([r"\b", "^", r"$"])
+    return f"(?{rng.choice(['=', '!', '<=', '<!', '<=', '<!'])}{inner[0]})"
+
+
+def test_random_assertions_within_assertions() -> None:
+    """Against the package `regex`, which can look behind at any length."""
+    rng = random.Random("nesting")
+    automata = 0
+    for _ in range(500):
+        pattern = random_nesting(rng, 5)
+        texts = list(random_texts(rng))
+        expected = regex.compile(pattern.replace("$", r"\Z"), regex.ASCII)
+        for search in (False, True):
+            matches = expected.search if search else expected.fullmatch
+            expr = (search_pattern if search else parse_regex)(pattern, flags="")
+            grammar = Grammar.from_rules([Rule("root", expr)])
+            assert accepted_by_engine(grammar, texts) == [text for text in texts if matches(text)], pattern
+            automata += isinstance(expr, Automaton)
+    assert automata > 100
 
 
 def accepted_by_oracle(grammar: Grammar, texts: list[str]) -> list[str]:

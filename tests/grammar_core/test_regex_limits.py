@@ -91,8 +91,18 @@ def test_automaton_states() -> None:
     assert refused(r"(?=[^]*a[^]{30}b)(?!x).*")[0] == "automaton_states"
 
 
-def test_automaton_work() -> None:
-    assert refused(r"\b(?:a?){5000}\b")[0] == "automaton_work"
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"\b(?:a?){5000}\b",
+        "(?:(?=a)|b)" * 2000,
+        r"(?:(?=(?:a|b){0,2000}c)[abc]){0,1000}",
+        "".join(f"[{chr(code)}-{chr(code + 99)}]" for code in range(0x4E00, 0x4E00 + 20_000)) + r"\b",
+    ],
+    ids=["optional", "conditions", "nested", "classes"],
+)
+def test_automaton_work(pattern: str) -> None:
+    assert refused(pattern)[0] == "automaton_work"
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,10 @@ NEVER: Condition = frozenset()
 ALWAYS: Condition = frozenset([frozenset()])
 
 
+# Literals that are copied in the time of one elementary step.
+_COPIED_A_STEP = 8
+
+
 class WorkLimitError(Exception):
     """More elementary steps than the budget allows."""
 
@@ -60,7 +64,9 @@ class ConditionAlgebra:
             return other
         if other == ALWAYS or not one:
             return one
-        self.spend(len(one) * len(other))
+        self.spend(
+            len(one) * len(other) + (_size(one) * len(other) + len(one) * _size(other)) // _COPIED_A_STEP
+        )
         products = {term | more for term in one for more in other}
         return self._normal(frozenset(term for term in products if not _is_contradiction(term)))
 
@@ -91,7 +97,7 @@ class ConditionAlgebra:
             return terms
         groups: dict[tuple[Term, int], set[int]] = {}
         for term in terms:
-            self.spend(len(term) + 1)
+            self.spend(1 + len(term) // _COPIED_A_STEP)
             pivot = self._pivot(term)
             key = (term - {pivot}, self._owner_of[pivot])
             groups.setdefault(key, set()).update(self.atoms_of[pivot])
@@ -113,7 +119,7 @@ class ConditionAlgebra:
     def _subtract_smaller(self, groups: dict[tuple[Term, int], set[int]]) -> None:
         by_size = sorted(groups, key=lambda key: len(key[0]))
         for index, larger in enumerate(by_size):
-            self.spend(index)
+            self.spend(index * (1 + len(larger[0]) // _COPIED_A_STEP))
             for smaller in by_size[:index]:
                 # Where a term without a pivot holds, the larger one adds nothing at all.
                 if smaller in groups and smaller[0] <= larger[0]:
@@ -122,6 +128,10 @@ class ConditionAlgebra:
                         break
                     if smaller[1] == larger[1]:
                         groups[larger] -= groups[smaller]
+
+
+def _size(condition: Condition) -> int:
+    return sum(map(len, condition))
 
 
 def _is_contradiction(term: Term) -> bool:

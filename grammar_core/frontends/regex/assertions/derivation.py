@@ -39,6 +39,7 @@ class Derivation:
         self._positions = positions
         self._algebra = algebra
         self._masks = [0, 0, *(masks[atom.set_number] for atom in positions.atoms[2:])]
+        self._literal_masks: dict[int, int] = {}
         self._look_ends = {look.end for look in positions.looks}
         self._places: dict[_Behind, Place] = {}
 
@@ -80,9 +81,13 @@ class Derivation:
         )
 
     def _mask(self, literal: int) -> int:
-        mask = 0
-        for atom in self._algebra.atoms_of[literal]:
-            mask |= self._masks[atom]
+        """The letters that some atom of the literal takes."""
+        mask = self._literal_masks.get(literal)
+        if mask is None:
+            mask = 0
+            for atom in self._algebra.atoms_of[literal]:
+                mask |= self._masks[atom]
+            self._literal_masks[literal] = mask
         return mask
 
     def _derive_term(self, term: frozenset[int], step: _Step) -> Condition:
