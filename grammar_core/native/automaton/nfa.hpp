@@ -84,6 +84,11 @@ class Nfa {
   // Byte classes: bytes of one class take the same edges everywhere.
   int class_count() const { return class_count_; }
   uint8_t class_of(uint8_t byte) const { return class_of_[byte]; }
+  // Whether the class has a single byte.
+  bool is_single(int byte_class) const {
+    const int next = byte_class + 1 < class_count_ ? representative_[byte_class + 1] : 256;
+    return next == representative_[byte_class] + 1;
+  }
   uint8_t representative(int byte_class) const { return representative_[byte_class]; }
 
   size_t memory_bytes() const;

@@ -2,22 +2,36 @@
 
 #include <algorithm>
 #include <set>
+#include <stdexcept>
 
 #include "automaton/errors.hpp"
+#include "vocabulary/utf8.hpp"
 
 namespace syntagma {
 namespace {
 
 constexpr size_t kArenaLimit = size_t{512} << 20;
+constexpr size_t kForcedTextLimit = 4096;  // bytes
 
 }  // namespace
 
-Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar)
+Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar, MatcherOptions options)
     : grammar_(std::move(grammar)),
+      options_(std::move(options)),
       generation_(grammar_->generation()),
       stacks_(std::make_shared<Stacks>(grammar_->automaton())) {
   masks_ = grammar_->masks();
+  if (options_.stop_tokens)
+    for (const int32_t id : *options_.stop_tokens)
+      if (id < 0 || id >= grammar_->vocabulary().size())
+        throw std::invalid_argument("stop token id " + std::to_string(id) + " is outside of the vocabulary");
   reset();
+}
+
+bool Matcher::is_stop_token(int32_t id) const {
+  if (!options_.stop_tokens) return grammar_->vocabulary().is_stop_token(id);
+  return std::find(options_.stop_tokens->begin(), options_.stop_tokens->end(), id) !=
+         options_.stop_tokens->end();
 }
 
 std::span<const Item> Matcher::items() const {
@@ -50,10 +64,11 @@ void Matcher::reset() {
 bool Matcher::accept_token(int32_t id) {
   const Vocabulary& vocabulary = grammar_->vocabulary();
   if (is_terminated() || id < 0 || id >= vocabulary.size()) return false;
-  if (vocabulary.is_stop_token(id) && is_completed()) {
+  if (is_stop_token(id) && can_end()) {
     push({}, false, true);
     return true;
   }
+  if (options_.stop_tokens && is_stop_token(id)) return false;
   const std::string_view text = vocabulary.token(id);
   if (!grammar_->automaton().has_token_sets()) return !text.empty() && run(text);
   return run_token(id, text);
@@ -63,7 +78,7 @@ bool Matcher::accept_bytes(std::string_view text) {
   if (is_terminated()) return false;
   if (!text.empty()) return run(text);
   const std::vector<Item> same(items().begin(), items().end());
-  push(same, is_completed(), false);
+  push(same, can_end(), false);
   return true;
 }
 
@@ -90,7 +105,7 @@ bool Matcher::run(std::string_view text) {
   track_captures();
   Configuration& reached = stacks_->reached;
   if (!run_bytes(text, reached)) return false;
-  if (grammar_->automaton().captures()) text_ += text;
+  text_ += text;
   push(reached.items, reached.base_reports != 0, false);
   return true;
 }
@@ -116,7 +131,7 @@ bool Matcher::run_token(int32_t id, std::string_view text) {
   if (!as_text.alive() && !as_token.alive()) return false;
   stepper.track_captures(nullptr, 0);
   stepper.merge(as_text, as_token, merged);
-  if (grammar_->automaton().captures()) text_ += text;
+  text_ += text;
   push(merged.items, merged.base_reports != 0, false);
   return true;
 }
@@ -157,6 +172,56 @@ void Matcher::rollback(size_t steps) {
   items_.resize(steps_.back().items_end);
   captures_.resize(steps_.back().captures_end);
   text_.resize(steps_.back().text_end);
+}
+
+// The only byte that may come next, with the configuration after it; -1 if there is none or a choice.
+int Matcher::forced_byte(std::span<const Item> items, Configuration& next) {
+  MacroAutomaton& automaton = grammar_->automaton();
+  const Nfa& nfa = automaton.nfa();
+  int forced = -1;
+  Configuration reached;
+  for (int byte_class = 0; byte_class < nfa.class_count(); ++byte_class) {
+    stacks_->stepper.step(items, byte_class, reached);
+    if (!reached.alive()) continue;
+    if (forced >= 0 || !nfa.is_single(byte_class)) return -1;
+    forced = nfa.representative(byte_class);
+    std::swap(next, reached);
+  }
+  return forced;
+}
+
+std::string Matcher::forced_text() {
+  std::string text;
+  if (is_terminated() || can_end()) return text;
+  const std::lock_guard lock(stacks_->mutex);
+  stacks_->stepper.reset_work();
+  stacks_->stepper.track_captures(nullptr, 0);
+  std::vector<Item> current(items().begin(), items().end());
+  while (text.size() < kForcedTextLimit && !grammar_->automaton().has_token_sets()) {
+    Configuration next;
+    const int byte = forced_byte(current, next);
+    if (byte < 0) break;
+    text.push_back(static_cast<char>(byte));
+    if (next.base_reports != 0) break;
+    current = std::move(next.items);
+  }
+  size_t whole = 0;
+  while (const int length = utf8_character_length(std::string_view(text).substr(whole))) whole += length;
+  text.resize(whole);
+  return text;
+}
+
+std::vector<int32_t> Matcher::forced_tokens() {
+  const std::string text = forced_text();
+  const Vocabulary& vocabulary = grammar_->vocabulary();
+  std::vector<int32_t> tokens;
+  for (size_t begin = 0; begin < text.size();) {
+    const Vocabulary::LongestMatch match = vocabulary.longest_match(std::string_view(text).substr(begin));
+    if (match.token < 0 || match.may_be_longer) break;
+    tokens.push_back(match.token);
+    begin += vocabulary.token(match.token).size();
+  }
+  return tokens;
 }
 
 std::vector<CaptureEvent> Matcher::captures(bool deduplicate) const {
@@ -215,6 +280,24 @@ void Matcher::refresh_masks() {
   masks_ = grammar_->masks();
 }
 
+void Matcher::write(const Row& row, uint32_t* words) const {
+  row.write(grammar_->vocabulary(), words);
+  if (!options_.stop_tokens) return;
+  const bool allowed = can_end() && !is_terminated();
+  for (const int32_t id : *options_.stop_tokens) {
+    const uint32_t bit = uint32_t{1} << (id % 32);
+    words[id / 32] = allowed ? words[id / 32] | bit : words[id / 32] & ~bit;
+  }
+}
+
+void Matcher::fill_mask(uint32_t* words) { write(next_mask(), words); }
+
+bool Matcher::fill_mask_quickly(uint32_t* words) {
+  const Row* known = quick_mask();
+  if (known != nullptr) write(*known, words);
+  return known != nullptr;
+}
+
 const Row* Matcher::quick_mask() {
   refresh_masks();
   const Step& step = steps_.back();
@@ -241,7 +324,8 @@ const Row* Matcher::assemble_mask(bool may_walk) {
   const std::lock_guard lock(stacks_->mutex);
   stacks_->stepper.reset_work();
   stacks_->stepper.track_captures(nullptr, 0);
-  const Row* mask = is_completed() ? masks_->stop_tokens() : masks_->nothing();
+  if (is_terminated()) return masks_->nothing();
+  const Row* mask = can_end() && !options_.stop_tokens ? masks_->stop_tokens() : masks_->nothing();
   for (const Item& item : items()) {
     const Row* row = mask_of_item(item, may_walk);
     if (row == nullptr) return nullptr;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,34 +16,51 @@
 
 namespace syntagma {
 
+struct MatcherOptions {
+  std::optional<std::vector<int32_t>>
+      stop_tokens;                  // in place of the vocabulary's; their text is no text then
+  bool ends_when_complete = false;  // terminated without a stop token, where the text is complete
+};
+
 // Not for concurrent use; forks of one matcher may be used from different threads.
 class Matcher {
  public:
-  explicit Matcher(std::shared_ptr<CompiledGrammar> grammar);
+  // Throws std::invalid_argument for a stop token out of the vocabulary's range.
+  explicit Matcher(std::shared_ptr<CompiledGrammar> grammar, MatcherOptions options = {});
 
   // False, with the state as before, if the token cannot come next.
   bool accept_token(int32_t id);
   // All of `text` or nothing. Counts as one step.
   bool accept_bytes(std::string_view text);
 
-  // The mask of the next token; lives until the next call on this matcher.
-  const Row& next_mask();
-  // The same if no walk over the vocabulary is needed for it, else null. Never slow.
-  const Row* quick_mask();
+  // Writes the mask of the next token. The quick way does nothing and returns false if that takes a walk over
+  // the vocabulary.
+  void fill_mask(uint32_t* words);
+  bool fill_mask_quickly(uint32_t* words);
+
+  // The text that must come next, whole characters of it; empty where the text may end.
+  std::string forced_text();
+  // The same as tokens, the longest ones; without a last one that a longer token may begin with.
+  std::vector<int32_t> forced_tokens();
 
   // Completed captures in order, each completion of each reading; with `deduplicate` only the longest of each
   // occurrence. The symbol is the index of the capture's name.
   std::vector<CaptureEvent> captures(bool deduplicate) const;
-  // The bytes from `begin` up to `end` of the text so far; for captures.
+  // The bytes from `begin` up to `end` of the text so far.
   std::string_view text(int64_t begin, int64_t end) const {
     return std::string_view(text_).substr(begin, end - begin);
   }
   // Temperatures of the rules active now: the highest, or -1, and whether there are different ones.
   ActiveTemperatures temperatures();
 
-  bool is_completed() const { return !is_terminated() && steps_.back().completed; }
-  bool is_terminated() const { return steps_.back().terminated; }
+  bool is_completed() const { return can_end(); }
+  bool is_terminated() const {
+    return steps_.back().terminated || (options_.ends_when_complete && steps_.back().completed);
+  }
+  bool can_end() const { return steps_.back().completed && !steps_.back().terminated; }
   size_t step_count() const { return steps_.size() - 1; }
+  // Where the text of step `step` (from 0) ends.
+  int64_t text_end(size_t step) const { return static_cast<int64_t>(steps_[step + 1].text_end); }
   void rollback(size_t steps);
   void reset();
   Matcher fork() const { return *this; }
@@ -92,19 +110,25 @@ class Matcher {
   bool run_bytes(std::string_view text, Configuration& out);
   void check_memory() const;
   void track_captures();
+  bool is_stop_token(int32_t id) const;
+  void write(const Row& row, uint32_t* words) const;
+  const Row& next_mask();
+  const Row* quick_mask();
+  int forced_byte(std::span<const Item> items, Configuration& next);
   void refresh_masks();
   const Row* remember(const Row* mask);
   const Row* assemble_mask(bool may_walk);
   const Row* mask_of_item(const Item& item, bool may_walk);
 
   std::shared_ptr<CompiledGrammar> grammar_;
+  MatcherOptions options_;
   std::shared_ptr<MaskStore> masks_;
   uint32_t generation_;
   std::shared_ptr<Stacks> stacks_;
   std::vector<Item> items_;             // of all steps, one after the other
   std::vector<Step> steps_;             // the first is the start
   std::vector<CaptureEvent> captures_;  // of all steps
-  std::string text_;                    // of all steps, if there are captures
+  std::string text_;                    // of all steps
 };
 
 }  // namespace syntagma

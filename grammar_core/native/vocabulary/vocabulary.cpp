@@ -151,6 +151,22 @@ void Vocabulary::summarize_subtrees() {
   }
 }
 
+Vocabulary::LongestMatch Vocabulary::longest_match(std::string_view text) const {
+  LongestMatch match{-1, false};
+  uint32_t node = 0;
+  for (const char c : text) {
+    uint32_t child = node + 1;
+    while (child < trie_[node].subtree_end && trie_[child].byte != static_cast<uint8_t>(c))
+      child = trie_[child].subtree_end;
+    if (child >= trie_[node].subtree_end) return match;
+    node = child;
+    const auto [first, last] = ranks_at(node);
+    if (first != last) match.token = token_at_rank_[first];
+  }
+  match.may_be_longer = has_children(node);
+  return match;
+}
+
 const std::vector<uint32_t>& Vocabulary::tokens_up_to(int32_t characters) const {
   const std::lock_guard lock(up_to_mutex_);
   std::vector<uint32_t>& words = up_to_[characters];

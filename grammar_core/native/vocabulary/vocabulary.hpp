@@ -56,6 +56,14 @@ class Vocabulary {
   std::pair<uint32_t, uint32_t> ranks_below(uint32_t node) const {
     return {trie_[node + 1].first_rank, trie_[trie_[node].subtree_end].first_rank};
   }
+  // The longest token that `text` begins with, or -1, and whether all of `text` is the beginning of a longer
+  // one.
+  struct LongestMatch {
+    int32_t token;
+    bool may_be_longer;
+  };
+  LongestMatch longest_match(std::string_view text) const;
+
   int32_t token_at_rank(uint32_t rank) const { return token_at_rank_[rank]; }
   uint32_t text_token_count() const { return static_cast<uint32_t>(token_at_rank_.size()); }
   int32_t characters_at_rank(uint32_t rank) const { return characters_at_rank_[rank]; }
