@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from grammar_core.frontends.ebnf.parser import parse_ebnf
 from grammar_core.frontends.regex import parse_regex
-from grammar_core.ir.nodes import Rule
+from grammar_core.ir.nodes import Regex, Rule
 from grammar_core.ir.printer import print_grammar
 from grammar_core.ir.validation import validate_rules
 
@@ -35,12 +35,13 @@ class Grammar:
         """The texts that a regular expression of ECMAScript syntax matches from beginning to end.
 
         `flags` are any of `i`, `m`, `s`, `u`; a dot is any character where they are None. Raises RegexError,
-        with the column, for what is no such expression or not regular (back-references), and GrammarLimitError
-        for one beyond a limit.
+        with the column, for what is no such expression or not regular (back-references), and
+        GrammarLimitError for one beyond a limit.
 
             Grammar.from_regex(r"[0-9]{5}(-[0-9]{4})?")
         """
-        return cls((Rule("root", parse_regex(pattern, flags=flags)),), "root")
+        body = Regex(pattern, False, flags, parse_regex(pattern, flags=flags))
+        return cls((Rule("root", body),), "root")
 
     @classmethod
     def from_rules(cls, rules: Iterable[Rule], *, root_rule_name: str = "root") -> Grammar:

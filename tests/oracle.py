@@ -243,7 +243,21 @@ class _Lowering:
             return [symbol for item in expr.items for symbol in self._symbols(item)]
         if isinstance(expr, nodes.Choice):
             return [self._choice([self._symbols(option) for option in expr.options])]
+        if isinstance(expr, nodes.Regex):
+            return self._symbols(expr.body)
+        if isinstance(expr, nodes.Automaton):
+            return [self._automaton(expr)]
+        assert isinstance(expr, nodes.Repeat)
         return self._repeat(self._choice([self._symbols(expr.body)]), expr.min, expr.max)
+
+    def _automaton(self, automaton: nodes.Automaton) -> _Nonterminal:
+        """A nonterminal for each state: what leads from it to an accepting one."""
+        states = [self._new() for _ in range(automaton.state_count)]
+        for source, target, label in automaton.edges:
+            self._add(states[source].number, [*self._symbols(label), states[target]])
+        for state in automaton.accepting:
+            self._add(states[state].number, [])
+        return states[0]
 
     def _choice(self, bodies: list[list[_Symbol]]) -> _Nonterminal:
         head = self._new()
