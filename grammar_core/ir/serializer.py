@@ -1,7 +1,7 @@
 """Rules as JSON and back, exactly. Expressions are written in postfix order, so that depth is no matter.
 
-    {"__VERSION__": "1", "root": "root", "rules": [
-        {"name": "root", "body": [["literal", "a"], ["rule", "x"], ["sequence", 2]]}, …]}
+{"__VERSION__": "1", "root": "root", "rules": [
+    {"name": "root", "body": [["literal", "a"], ["rule", "x"], ["sequence", 2]]}, …]}
 """
 
 from __future__ import annotations
@@ -222,20 +222,20 @@ def _read_regex(finished: list[Expr], pattern: Any, json_string: Any, flags: Any
 
 
 def _read_tag_dispatch(_: list[Expr], tags: Any, loop: Any, excludes: Any) -> TagDispatch:
-    return TagDispatch(
-        _list(tags, lambda tag: _read_tag(tag, _text)), _bool(loop), _list(excludes, _text)
-    )
+    return TagDispatch(_list(tags, lambda tag: _read_tag(tag, _text)), _bool(loop), _list(excludes, _text))
 
 
 def _read_token_tag_dispatch(_: list[Expr], tags: Any, loop: Any, excludes: Any) -> TokenTagDispatch:
-    return TokenTagDispatch(
-        _list(tags, lambda tag: _read_tag(tag, _int)), _bool(loop), _list(excludes, _int)
-    )
+    return TokenTagDispatch(_list(tags, lambda tag: _read_tag(tag, _int)), _bool(loop), _list(excludes, _int))
 
 
 def _read_edge(value: Any) -> tuple[int, int, CharClass | RuleRef]:
     source, target, label = _checked(value, list, "An edge")
-    return _int(source), _int(target), RuleRef(_text(label)) if isinstance(label, str) else _read_ranges(label)
+    return (
+        _int(source),
+        _int(target),
+        RuleRef(_text(label)) if isinstance(label, str) else _read_ranges(label),
+    )
 
 
 def _read_automaton(_: list[Expr], edges: Any, accepting: Any, state_count: Any) -> Automaton:
@@ -253,7 +253,11 @@ _FORMS = cast(
             lambda node: [node.value.decode()],
             lambda _, text: Literal(_text(text).encode()),
         ),
-        CharClass: ("class", lambda node: [list(chain(*node.ranges))], lambda _, points: _read_ranges(points)),
+        CharClass: (
+            "class",
+            lambda node: [list(chain(*node.ranges))],
+            lambda _, points: _read_ranges(points),
+        ),
         RuleRef: ("rule", lambda node: [node.name], lambda _, name: RuleRef(_text(name))),
         Sequence: (
             "sequence",
