@@ -127,7 +127,7 @@ class OptionOracle:
     ) -> None:
         self._rules = tuple(rules)
         self._vocabulary = list(vocabulary)
-        self._stops = frozenset(stop_token_ids)
+        self.stop_token_ids = frozenset(stop_token_ids)
         self._refuse_unknown()
         lowering = Lowering(self._rules)
         self._root = Nonterminal(lowering.rule_numbers[root])
@@ -186,7 +186,7 @@ class OptionOracle:
     def _token_step(self, point: Point, token_id: int) -> Point | None:
         if point.is_terminated:
             return None
-        if token_id in self._stops:
+        if token_id in self.stop_token_ids:
             return self._stop(point, token_id)
         token = self._vocabulary[token_id]
         whole = [item.moved() for item in point.scans if _takes(item.symbol, token_id)]
