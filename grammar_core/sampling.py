@@ -19,12 +19,13 @@ from grammar_core.ir.derivation_graph import (
     Cost,
     CountOf,
     DerivationGraph,
+    DispatchOf,
     Leaf,
     OneOf,
     Part,
     RulePart,
 )
-from grammar_core.ir.nodes import FIRST_SURROGATE, LAST_SURROGATE, CharClass, Literal, Rule, TokenSet
+from grammar_core.ir.nodes import CharClass, Literal, Rule, TagDispatch, TokenSet
 from grammar_core.passes.expand_macros import expand_macros
 from grammar_core.shortest_match import shortest_match
 
@@ -38,6 +39,8 @@ _STEPS_PER_CHARACTER = 20
 _FIRST_STEPS = 1_000
 _LEAVE_RULE = -1
 _PRINTABLE = (0x20, 0x7E)
+_FREE_TEXT = "abcdefghijklmnopqrstuvwxyz  é中.\n"
+_LONGEST_FREE_TEXT = 12
 
 
 def sample_sentences(
@@ -55,7 +58,8 @@ def sample_sentences(
     for rule in rules:
         if rule.lookahead is not None:
             raise UnsupportedFeatureError(f'Rule "{rule.name}" has a lookahead (= …), which sampling ignores')
-    graph = DerivationGraph(expand_macros(rules))
+    rules = expand_macros(rules, but=(TagDispatch,))
+    graph = DerivationGraph(rules)
     cheapest = graph.cost_of_rule(root)
     if cheapest is None:
         raise GrammarError(f'The root rule "{root}" cannot match any finite text')
@@ -63,18 +67,20 @@ def sample_sentences(
         message = f"The shortest sentence of the grammar is longer than {MAX_SENTENCE:,} characters"
         raise GrammarLimitError(message, limit="sentence", value=MAX_SENTENCE)
     sampler = _Sampler(graph, random.Random(seed), max_length, tokenizer_info)
+    if any(rule.options.lazy for rule in rules):
+        sampler.whole_graph = DerivationGraph(expand_macros(rules))
     return [sampler.sentence(graph.rule_parts[root]) for _ in range(count)]
 
 
 class _Budget:
     """The length up to which an occurrence of a rule may go, and the least its rest takes."""
 
-    __slots__ = ("begin", "lazy_body", "limit", "reserved")
+    __slots__ = ("begin", "lazy_rule", "limit", "reserved")
 
-    def __init__(self, begin: int, limit: int, lazy_body: int | None) -> None:
+    def __init__(self, begin: int, limit: int, lazy_rule: int | None) -> None:
         self.begin = begin
         self.limit = limit
-        self.lazy_body = lazy_body
+        self.lazy_rule = lazy_rule
         self.reserved = 0
 
 
@@ -87,6 +93,7 @@ class _Sampler:
         tokenizer_info: TokenizerInfo | None,
     ) -> None:
         self._graph = graph
+        self.whole_graph = graph  # without dispatches, whose texts lazy rules cut
         self._rng = rng
         self._max_length = max_length
         self._max_steps = _FIRST_STEPS + _STEPS_PER_CHARACTER * max_length
@@ -180,16 +187,47 @@ class _Sampler:
         if options.max_chars is not None or options.lazy:
             begin = len(self._text)
             limit = self._budgets[-1].limit if options.max_chars is None else begin + options.max_chars
-            self._budgets.append(_Budget(begin, limit, part.parts[0] if options.lazy else None))
+            self._budgets.append(_Budget(begin, limit, number if options.lazy else None))
             self._stack.append((_LEAVE_RULE, 1))
         self._push(part.parts[0], 1)
 
     def _leave_rule(self) -> None:
         budget = self._budgets.pop()
-        if budget.lazy_body is None:
+        if budget.lazy_rule is None:
             return
-        length = shortest_match(self._graph, budget.lazy_body, self._text[budget.begin :])
+        length = shortest_match(self.whole_graph, budget.lazy_rule, self._text[budget.begin :])
         del self._text[budget.begin + length :]
+
+    def _dispatch(self, number: int, part: DispatchOf) -> None:
+        """Free text, then either the end or a tag, its rule and, in a loop, all of this again."""
+        self._steps += 1
+        dispatch, free = part.dispatch, self._free_text(part.dispatch)
+        fitting = [i for i in range(len(part.parts)) if self._may_call(part, i, free)]
+        if self._fits(Cost(len(free), 0)):
+            self._text += free
+        if not fitting or self._rng.random() < 0.35:
+            return
+        index = self._pick(number, fitting)
+        self._text += dispatch.tags[index][0]
+        if dispatch.loop:
+            self._push(number, 1)
+        self._push(part.parts[index], 1)
+
+    def _may_call(self, part: DispatchOf, index: int, free: str) -> bool:
+        cost = self._graph.cheapest.get(part.parts[index])
+        tag = part.dispatch.tags[index][0]
+        if cost is None or not self._fits(Cost(len(free) + len(tag), 1).plus(cost)):
+            return False
+        return _first_pattern(part.dispatch, free + tag) == (tag, len(free) + len(tag))
+
+    def _free_text(self, dispatch: TagDispatch) -> str:
+        """A little text without tags and excluded strings, now and then the beginning of a tag."""
+        text = "".join(self._rng.choices(_FREE_TEXT, k=self._rng.randrange(_LONGEST_FREE_TEXT)))
+        if dispatch.tags and self._rng.random() < 0.2:
+            tag = self._rng.choice(dispatch.tags)[0]
+            text += tag[: self._rng.randrange(len(tag))]
+        found = _first_pattern(dispatch, text)
+        return text if found is None else text[: found[1] - 1]
 
     def _leaf(self, number: int, part: Leaf) -> None:
         expr = part.expr
@@ -208,7 +246,6 @@ class _Sampler:
             ranges = tuple((low, high) for low, high in printable if low <= high) or ranges
         low, high = self._rng.choice(ranges)
         point = self._rng.choice((low, high, self._rng.randint(low, high), self._rng.randint(low, high)))
-        assert not FIRST_SURROGATE <= point <= LAST_SURROGATE
         return chr(point)
 
     def _token(self, token_set: TokenSet) -> str:
@@ -232,6 +269,18 @@ class _Sampler:
         return text
 
 
+def _first_pattern(dispatch: TagDispatch, text: str) -> tuple[str, int] | None:
+    """The tag or excluded string that is complete first in the text, and where it ends."""
+    tags = tuple(tag for tag, _ in dispatch.tags)
+    for end in range(1, len(text) + 1):
+        if text.endswith(dispatch.excludes, 0, end):
+            return "", end
+        complete = [tag for tag in tags if text.endswith(tag, 0, end)]
+        if complete:
+            return max(complete, key=len), end
+    return None
+
+
 def _decoded(token: bytes) -> str | None:
     try:
         return token.decode()
@@ -246,6 +295,7 @@ _WALKS = cast(
         OneOf: _Sampler._one_of,
         CountOf: _Sampler._count_of,
         RulePart: _Sampler._rule,
+        DispatchOf: _Sampler._dispatch,
         Leaf: _Sampler._leaf,
     },
 )

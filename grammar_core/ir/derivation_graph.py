@@ -20,6 +20,7 @@ from grammar_core.ir.nodes import (
     Rule,
     RuleRef,
     Sequence,
+    TagDispatch,
     TokenSet,
     child_expressions,
 )
@@ -73,7 +74,14 @@ class RulePart(NamedTuple):
     parts: list[int]
 
 
-Part: TypeAlias = Leaf | AllOf | OneOf | CountOf | RulePart
+class DispatchOf(NamedTuple):
+    """Free text and tags, each followed by its part."""
+
+    dispatch: TagDispatch
+    parts: list[int]
+
+
+Part: TypeAlias = Leaf | AllOf | OneOf | CountOf | RulePart | DispatchOf
 
 
 class DerivationGraph:
@@ -131,6 +139,8 @@ class DerivationGraph:
             return self._new(CountOf(parts[0], expr.min, expr.max))
         if isinstance(expr, Automaton):
             return self._automaton(expr, parts)
+        if isinstance(expr, TagDispatch):
+            return self._new(DispatchOf(expr, parts))
         return self._new(Leaf(expr))
 
     def _automaton(self, automaton: Automaton, labels: list[int]) -> int:
@@ -181,7 +191,7 @@ class _Settling:
             cost = _leaf_cost(part.expr)
             if cost is not None:
                 self._offer(number, cost)
-        elif (isinstance(part, AllOf) and not part.parts) or (isinstance(part, CountOf) and part.min == 0):
+        elif _may_be_nothing(part):
             self._offer(number, FREE)
 
     def _advance(self, user: int, settled: int) -> None:
@@ -200,6 +210,12 @@ class _Settling:
 
     def _offer(self, number: int, cost: Cost, choice: int = -1) -> None:
         heapq.heappush(self._queue, (cost, number, choice))
+
+
+def _may_be_nothing(part: Part) -> bool:
+    if isinstance(part, CountOf):
+        return part.min == 0
+    return isinstance(part, DispatchOf) or (isinstance(part, AllOf) and not part.parts)
 
 
 def _leaf_cost(expr: Expr) -> Cost | None:

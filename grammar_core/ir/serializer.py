@@ -189,8 +189,12 @@ def _int(value: Any) -> int:
 
 
 def _text(value: Any) -> str:
-    _checked(value, str, "A text").encode()
-    return cast("str", value)
+    text = _checked(value, str, "A text")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise DeserializeFormatError(f"A text has half of a surrogate pair: {error}") from error
+    return text
 
 
 def _bool(value: Any) -> bool:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from grammar_core.ir.nodes import Expr, Rule, Substring, TagDispatch, TokenTagDispatch
-from grammar_core.ir.traversal import node_kinds, transform_rule
+from grammar_core.ir.traversal import Kinds, node_kinds, transform_rule
 from grammar_core.passes.expand_substring import expand_substring
 from grammar_core.passes.expand_tag_dispatch import expand_tag_dispatch
 from grammar_core.passes.expand_token_tag_dispatch import expand_token_tag_dispatch
@@ -21,13 +21,17 @@ _EXPANSIONS: MappingProxyType[type[Any], Callable[[Any], Expr]] = MappingProxyTy
 )
 
 
-def expand_macros(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    """The rules, in their places, with every Substring, TagDispatch and TokenTagDispatch replaced."""
-    if not node_kinds(rules) & _EXPANSIONS.keys():
+def expand_macros(rules: tuple[Rule, ...], *, but: Kinds = ()) -> tuple[Rule, ...]:
+    """The rules, in their places, with every Substring, TagDispatch and TokenTagDispatch replaced.
+
+    Nodes of the classes `but` stay.
+    """
+    expansions = {kind: expand for kind, expand in _EXPANSIONS.items() if kind not in but}
+    if not node_kinds(rules) & expansions.keys():
         return rules
-    return tuple(transform_rule(rule, _expand) for rule in rules)
 
+    def expand(expr: Expr) -> Expr:
+        expansion = expansions.get(type(expr))
+        return expr if expansion is None else expansion(expr)
 
-def _expand(expr: Expr) -> Expr:
-    expansion = _EXPANSIONS.get(type(expr))
-    return expr if expansion is None else expansion(expr)
+    return tuple(transform_rule(rule, expand) for rule in rules)
