@@ -176,7 +176,7 @@ def _read_byte(item: _Item, byte: int) -> _Item | None:
 
 
 def read_byte(symbol: Symbol, read: bytes, byte: int) -> bytes | None:
-    """What has been read of a terminal after one more byte: b"" when it is read whole, None if that cannot be.
+    """What has been read of a terminal after one more byte: b"" when it is whole, None if that cannot be.
 
     `read` is the part read before.
     """

@@ -157,7 +157,7 @@ def test_relaxed_characters_are_reported() -> None:
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 3])
 def test_budgets_keep_what_has_no_end_before(limit: int) -> None:
-    """An occurrence may be a text of the body unless a shorter one, of the limit or more, is its beginning."""
+    """A text of the body may be an occurrence unless a shorter one, of the limit or more, begins it."""
     for seed in range(60):
         grammar = random_grammar(random.Random(seed), alphabet="ab", counted=False)
         language = sentences(grammar, 7)
@@ -220,7 +220,8 @@ def test_only_accepted_tokens_are_recorded() -> None:
 def test_markers_are_hidden() -> None:
     suffix = 'root[capture] ::= x\nx[capture, lazy, capture_hidden_suffix_bytes=2] ::= [a-z]* "--"'
     assert captures(suffix, "ab--") == [("x", b"ab"), ("root", b"ab--")]
-    stop = 'root[capture] ::= x\nx[capture, lazy, capture_hidden_stop_bytes=2, stop_capture="end"] ::= [a-z]* "--"'
+    options = 'capture, lazy, capture_hidden_stop_bytes=2, stop_capture="end"'
+    stop = f'root[capture] ::= x\nx[{options}] ::= [a-z]* "--"'
     assert captures(stop, "ab--") == [("end", b"--"), ("x", b"ab"), ("root", b"ab")]
 
 

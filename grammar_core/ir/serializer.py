@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence as SequenceOf
+from collections.abc import Callable
+from collections.abc import Sequence as SequenceOf
 from itertools import chain
 from typing import Any, TypeVar, cast
 

@@ -11,7 +11,7 @@ from grammar_core.ir.traversal import walk_rule
 
 
 class GrammarWarning(NamedTuple):
-    """A rule that the root never comes to (`unreachable`), or that matches no finite text (`unproductive`)."""
+    """A rule that is never used (`unreachable`), or that matches no finite text (`unproductive`)."""
 
     rule: str
     kind: Literal["unreachable", "unproductive"]

@@ -338,7 +338,7 @@ class _Parser:
         self._refuse(f"Nothing to repeat before {operator}", begin)
 
     def _refuse_misspelt_macro(self) -> None:
-        """Where the arguments of what looks like a macro make no sense in a group, the name is the mistake."""
+        """Where the arguments of what looks like a macro make no sense in a group, the name is wrong."""
         begin = self._groups[-1][2] if self._groups else 0
         called = _LAST_NAME.search(self._text, max(0, begin - _LONGEST_CALL), begin)
         if called and called[1] not in self._defined and _similar_macro(called[1]):

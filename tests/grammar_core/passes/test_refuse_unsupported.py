@@ -55,7 +55,7 @@ def test_token_sets(text: str, kind: type[TokenSet] | type[TokenTagDispatch]) ->
     if kind not in table.UNSUPPORTED_NODES:
         refuse_unsupported(rules)
         return
-    with pytest.raises(UnsupportedFeatureError, match='Rule "x" uses .*Token'):
+    with pytest.raises(UnsupportedFeatureError, match=r'Rule "x" uses .*Token'):
         refuse_unsupported(rules)
 
 
