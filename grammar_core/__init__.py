@@ -1,5 +1,6 @@
 """Grammars, masks and matchers for constrained generation. Works without torch."""
 
+from grammar_core.batch_matcher import BatchGrammarMatcher
 from grammar_core.bitmask import (
     allocate_token_bitmask,
     apply_token_bitmask_inplace,
@@ -16,6 +17,7 @@ from grammar_core.token_bytes import VocabType
 from grammar_core.tokenizer_info import TokenizerInfo
 
 __all__ = [
+    "BatchGrammarMatcher",
     "CompiledGrammar",
     "Grammar",
     "GrammarCompiler",

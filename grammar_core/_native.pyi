@@ -1,7 +1,10 @@
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, overload
 
 class Vocabulary:
-    def __init__(self, tokens: list[bytes], stop_tokens: list[int], size: int) -> None: ...
+    def __init__(
+        self, tokens: list[bytes], stop_tokens: list[int], control_tokens: list[int], size: int
+    ) -> None: ...
     @property
     def size(self) -> int: ...
     @property
@@ -21,7 +24,12 @@ def compile(
 ) -> CompiledGrammar: ...
 
 class Matcher:
-    def __init__(self, source: CompiledGrammar | Matcher) -> None: ...
+    @overload
+    def __init__(
+        self, grammar: CompiledGrammar, stop_tokens: list[int] | None = None, ends_when_complete: bool = False
+    ) -> None: ...
+    @overload
+    def __init__(self, source: Matcher) -> None: ...
     def accept_token(self, token_id: int) -> bool:
         """Append a token. False, with the state as before, if it cannot come next."""
 
@@ -38,6 +46,24 @@ class Matcher:
     def fill_next_token_bitmask_at(self, address: int) -> bool:
         """The same into ceil(vocab_size / 32) words at a memory address, which nobody checks."""
 
+    def find_jump_forward_string(self) -> str:
+        """The text that must come next, whole characters of it; empty where the text may end."""
+
+    def find_jump_forward_tokens(self) -> list[int]:
+        """The same as tokens, always the longest; without a last one that a longer token may begin with."""
+
+    def captures(self, deduplicate: bool) -> list[tuple[int, bytes]]:
+        """(index of the name, text) of each capture that is complete."""
+
+    def history(self) -> list[bytes]:
+        """The text that each step has appended; empty for stop tokens and tokens without text."""
+
+    def is_over_budget(self) -> bool:
+        """Whether a rule is active that has used up its budget and could not end."""
+
+    def active_temperature(self) -> tuple[float, bool]:
+        """The highest temperature of the active rules, or -1, and whether they have different ones."""
+
     def rollback(self, num_tokens: int = 1) -> None:
         """Undo the last steps. RuntimeError if there are fewer."""
 
@@ -51,3 +77,20 @@ class Matcher:
         """Whether a stop token was accepted."""
     @property
     def step_count(self) -> int: ...
+
+class ThreadPool:
+    def __init__(self, threads: int) -> None: ...
+    def fill_masks(self, matchers: Sequence[Matcher], bitmask: Any, indices: list[int]) -> None: ...
+    def accept_tokens(self, matchers: Sequence[Matcher], tokens: list[int]) -> list[bool]: ...
+    def accept_texts(self, matchers: Sequence[Matcher], texts: list[bytes]) -> list[bool]: ...
+
+def traverse_draft_tree(
+    matcher: Matcher,
+    first_child: Any,
+    next_sibling: Any,
+    tokens: Any,
+    bitmask: Any,
+    seconds: float,
+    temperatures: Any,
+    default_temperature: float,
+) -> bool: ...

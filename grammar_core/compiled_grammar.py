@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from grammar_core import _native
 from grammar_core.grammar import Grammar
 from grammar_core.tokenizer_info import TokenizerInfo
@@ -14,11 +16,16 @@ class CompiledGrammar:
     """
 
     def __init__(
-        self, native: _native.CompiledGrammar, grammar: Grammar, tokenizer_info: TokenizerInfo
+        self,
+        native: _native.CompiledGrammar,
+        grammar: Grammar,
+        tokenizer_info: TokenizerInfo,
+        capture_names: Sequence[str],
     ) -> None:
         self._native = native
         self._grammar = grammar
         self._tokenizer_info = tokenizer_info
+        self._capture_names = tuple(capture_names)
 
     @property
     def native(self) -> _native.CompiledGrammar:
@@ -34,6 +41,11 @@ class CompiledGrammar:
     def tokenizer_info(self) -> TokenizerInfo:
         """The vocabulary it was compiled for."""
         return self._tokenizer_info
+
+    @property
+    def capture_names(self) -> tuple[str, ...]:
+        """The names that captures are recorded under, one for each rule that has the option."""
+        return self._capture_names
 
     @property
     def memory_size_bytes(self) -> int:

@@ -34,7 +34,10 @@ class GrammarCompiler:
         self._tokenizer_info = tokenizer_info
         self._mask_limit_bytes = mask_limit_bytes
         self._vocabulary = _native.Vocabulary(
-            tokenizer_info.decoded_vocab, tokenizer_info.stop_token_ids, tokenizer_info.vocab_size
+            tokenizer_info.decoded_vocab,
+            tokenizer_info.stop_token_ids,
+            tokenizer_info.control_token_ids,
+            tokenizer_info.vocab_size,
         )
         self._cache_enabled = cache_enabled
         self._cache = SingleFlightCache[CompiledGrammar](_memory_size, cache_limit_bytes)
@@ -83,7 +86,7 @@ class GrammarCompiler:
             self._vocabulary,
             self._mask_limit_bytes,
         )
-        return CompiledGrammar(native, grammar, self._tokenizer_info)
+        return CompiledGrammar(native, grammar, self._tokenizer_info, program.capture_names)
 
 
 def _memory_size(compiled: CompiledGrammar) -> int:

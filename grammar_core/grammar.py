@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from grammar_core.frontends.ebnf.parser import parse_ebnf
 from grammar_core.frontends.regex import parse_regex
 from grammar_core.ir.combination import gather_rules
-from grammar_core.ir.nodes import CharClass, Choice, Expr, Rule, Sequence
+from grammar_core.ir.nodes import CharClass, Choice, Expr, Regex, Rule, Sequence
 from grammar_core.ir.printer import print_grammar
 from grammar_core.ir.serializer import deserialize_rules, serialize_rules
 from grammar_core.ir.validation import validate_rules
@@ -48,7 +48,8 @@ class Grammar:
 
             Grammar.from_regex(r"[0-9]{5}(-[0-9]{4})?")
         """
-        return cls((Rule("root", parse_regex(pattern, flags=flags)),), "root")
+        body = Regex(pattern, False, flags, parse_regex(pattern, flags=flags))
+        return cls((Rule("root", body),), "root")
 
     @classmethod
     def from_rules(cls, rules: Iterable[Rule], *, root_rule_name: str = "root") -> Grammar:

@@ -2,41 +2,84 @@
 
 from __future__ import annotations
 
+import struct
 from array import array
 from itertools import chain
 from typing import NamedTuple
 
 from grammar_core.grammar import Grammar
-from grammar_core.ir.nodes import CharClass, Choice, Expr, Literal, Regex, Repeat, RuleRef, Sequence
-from grammar_core.ir.right_linear import replace_automata
+from grammar_core.ir.nodes import (
+    NO_OPTIONS,
+    Automaton,
+    CharClass,
+    Choice,
+    Expr,
+    Literal,
+    Regex,
+    Repeat,
+    RuleOptions,
+    RuleRef,
+    Sequence,
+    TokenSet,
+)
 
-_LITERAL, _CHAR_CLASS, _RULE_REF, _SEQUENCE, _CHOICE, _REPEAT, _END_OF_RULE = range(7)
+_LITERAL, _CHAR_CLASS, _RULE_REF, _SEQUENCE, _CHOICE, _REPEAT, _END_OF_RULE, _AUTOMATON, _TOKEN_SET = range(9)
 _UNBOUNDED = -1
 _LARGEST_COUNT = 2**62
+_NONE = -1
 
 Operation = tuple[int, ...]
 
 
 class Program(NamedTuple):
-    """A grammar in the native core's input format: 64-bit words, bytes of all literals, rule names, root."""
+    """A grammar in the native core's input format: 64-bit words, bytes of all literals, rule names, root.
+
+    Captures are named by their position in `capture_names`.
+    """
 
     words: bytes
     literals: bytes
     rule_names: list[str]
     root: int
+    capture_names: list[str]
 
 
 def lower_grammar(grammar: Grammar) -> Program:
     """The program of `grammar`, whose references must all be defined and whose macros are expanded."""
-    rules = replace_automata(grammar.rules)
-    index_of_rule = {rule.name: index for index, rule in enumerate(rules)}
+    index_of_rule = {rule.name: index for index, rule in enumerate(grammar.rules)}
     literals = bytearray()
     operations: list[Operation] = []
-    for rule in rules:
+    capture_names: list[str] = []
+    for rule in grammar.rules:
         _append_postfix(rule.body, operations, literals, index_of_rule)
-        operations.append((_END_OF_RULE,))
-    words = array("q", chain.from_iterable(operations))
-    return Program(words.tobytes(), bytes(literals), list(index_of_rule), index_of_rule[grammar.root])
+        operations.append(_end_of_rule(rule.options, capture_names))
+    words = array("q", chain.from_iterable(operations)).tobytes()
+    return Program(words, bytes(literals), list(index_of_rule), index_of_rule[grammar.root], capture_names)
+
+
+def _end_of_rule(options: RuleOptions, capture_names: list[str]) -> Operation:
+    if options == NO_OPTIONS:
+        return _END_WITHOUT_OPTIONS
+    capture = _NONE
+    if options.capture is not None:
+        capture = len(capture_names)
+        capture_names.append(options.capture)
+    temperature = float(_NONE) if options.temperature is None else options.temperature
+    return (
+        _END_OF_RULE,
+        int(options.lazy),
+        capture,
+        _bits(temperature),
+        _NONE if options.max_tokens is None else options.max_tokens,
+        _NONE if options.max_chars is None else options.max_chars,
+    )
+
+
+def _bits(value: float) -> int:
+    return int.from_bytes(struct.pack("<d", value), "little", signed=True)
+
+
+_END_WITHOUT_OPTIONS: Operation = (_END_OF_RULE, 0, _NONE, _bits(_NONE), _NONE, _NONE)
 
 
 def _append_postfix(
@@ -61,12 +104,29 @@ def _append_postfix(
             backwards.append((_CHAR_CLASS, len(node.ranges), *chain.from_iterable(node.ranges)))
         elif isinstance(node, Regex):
             pending.append(node.body)
+        elif isinstance(node, TokenSet):
+            backwards.append((_TOKEN_SET, int(node.negated), len(node.ids), *node.ids))
+        elif isinstance(node, Automaton):
+            backwards.append(_automaton_shape(node))
+            pending.extend(label for _, _, label in node.edges)
         else:
             assert isinstance(node, Repeat), "macros are expanded before"
             repeat = _merge_repeats(node)
             backwards.append((_REPEAT, repeat.min, _UNBOUNDED if repeat.max is None else repeat.max))
             pending.append(repeat.body)
     operations.extend(reversed(backwards))
+
+
+def _automaton_shape(node: Automaton) -> Operation:
+    ends = chain.from_iterable((source, target) for source, target, _ in node.edges)
+    return (
+        _AUTOMATON,
+        node.state_count,
+        len(node.accepting),
+        *node.accepting,
+        len(node.edges),
+        *ends,
+    )
 
 
 def _merge_repeats(repeat: Repeat) -> Repeat:

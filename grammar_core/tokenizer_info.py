@@ -164,6 +164,11 @@ class TokenizerInfo:
         """The ids without bytes: control tokens, padding, holes in the id space and empty tokens."""
         return [token_id for token_id, token in enumerate(self._decoded_vocab) if not token]
 
+    @property
+    def control_token_ids(self) -> list[int]:
+        """The ids of tokens that exist but never match text."""
+        return self._control_token_ids
+
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the tokens and stop ids, the same in every process."""

@@ -126,9 +126,21 @@ def _load_and_serve(settings: ServerSettings, listener: socket.socket, console: 
     from server.app import create_app
     from server.serving import serve
 
+    _hide_loading_bars()
     try:
         serve(create_app(settings), settings, listener, console)
     except (EmbeddedModelError, ModelLoadError) as error:
         console.failed(str(error))
         return 1
     return 0
+
+
+def _hide_loading_bars() -> None:
+    """Those of reading weights, which is quick; what a model's download draws stays."""
+    from huggingface_hub.utils.tqdm import are_progress_bars_disabled, enable_progress_bars
+    from transformers.utils import logging
+
+    are_downloads_shown = not are_progress_bars_disabled()
+    logging.disable_progress_bar()
+    if are_downloads_shown:
+        enable_progress_bars()

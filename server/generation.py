@@ -64,6 +64,7 @@ class ChatService:
                 stop=tuple(request.stop or ()),
                 grammar=grammar,
                 request_id=identifier,
+                return_captures=bool(request.return_captures),
             )
         )
         return Generation(identifier, int(time.time()), self._backend.model_name, len(prompt), stream)

@@ -9,9 +9,9 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from server.engine import TextDelta
 from server.errors import ApiError, server_fault
 from server.generation import Generation
-from server.schemas.chat_response import ChatCompletionChunk, ChunkChoice, Delta, Usage, usage_of
+from server.schemas.chat_response import Capture, ChatCompletionChunk, ChunkChoice, Delta, Usage, usage_of
 from server.sse import DONE, event
-from server.whole_answer import finish_reason
+from server.whole_answer import captures, finish_reason
 
 logger = logging.getLogger("syntagma")
 
@@ -45,15 +45,21 @@ async def _chunks(generation: Generation, include_usage: bool) -> AsyncIterator[
 def _choices(delta: TextDelta) -> list[ChunkChoice]:
     choices = [_choice(Delta(content=delta.text))] if delta.text else []
     if delta.finish_reason is not None:
-        last = ChunkChoice(
-            index=0,
-            delta=Delta(),
-            logprobs=None,
-            finish_reason=finish_reason(delta),
-            stop_reason=delta.stop_reason,
-        )
-        choices.append(last)
+        choices.append(_last_choice(delta))
     return choices
+
+
+def _last_choice(delta: TextDelta) -> ChunkChoice:
+    wanted = captures(delta)
+    optional: dict[str, list[Capture]] = {} if wanted is None else {"captures": wanted}
+    return ChunkChoice(
+        index=0,
+        delta=Delta(),
+        logprobs=None,
+        finish_reason=finish_reason(delta),
+        stop_reason=delta.stop_reason,
+        **optional,
+    )
 
 
 def _choice(delta: Delta) -> ChunkChoice:

@@ -7,9 +7,11 @@ from server.errors import ApiError, overloaded, server_fault
 from server.generation import Generation
 from server.schemas.chat_response import (
     AssistantAnswer,
+    Capture,
     ChatCompletion,
     Choice,
     FinishReason,
+    capture_of,
     usage_of,
 )
 
@@ -36,6 +38,7 @@ def _completion(generation: Generation, text: str, completion_tokens: int, last:
         message=AssistantAnswer(content=text),
         finish_reason=finish_reason(last),
         stop_reason=last.stop_reason,
+        captures=captures(last),
     )
     return ChatCompletion(
         id=generation.id,
@@ -55,6 +58,13 @@ def finish_reason(last: TextDelta) -> FinishReason:
     if last.finish_reason == "stop" or last.finish_reason == "length":
         return last.finish_reason
     raise _failure(last)
+
+
+def captures(last: TextDelta) -> list[Capture] | None:
+    """What the answer's rules captured, or None if nobody asked."""
+    if last.captures is None:
+        return None
+    return [capture_of(name, value) for name, value in last.captures]
 
 
 def _failure(last: TextDelta) -> ApiError:

@@ -12,6 +12,9 @@ import numpy.typing as npt
 
 Bitmask = npt.NDArray[np.int32]
 
+# Hotter than this, all tokens are equally likely in float32, and much hotter the reciprocal would round to 0.
+_HOTTEST = 1e30
+
 
 class Matcher(Protocol):
     """What the loop needs of a grammar matcher."""
@@ -23,6 +26,12 @@ class Matcher(Protocol):
     def is_terminated(self) -> bool: ...
 
     def is_completed(self) -> bool: ...
+
+    @property
+    def temperature(self) -> float | None:
+        """What the rules active now ask for; None when none of them does."""
+
+    def get_captures(self) -> list[tuple[str, bytes]]: ...
 
 
 class Vocabulary(Protocol):
@@ -37,14 +46,17 @@ class Vocabulary(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FilledMask:
-    """Bitmask [batch, words] of a step, and the rows whose matcher failed."""
+    """Bitmask [batch, words] of a step; by row, temperatures that rules ask for and failures of matchers."""
 
     bitmask: Bitmask
+    temperatures: dict[int, float]
     errors: dict[int, str]
 
 
 class MaskFiller:
     """Fills the bitmasks of a step in a worker thread, while the model computes the logits.
+
+    The temperatures of the active rules are read there as well.
 
     A row without a matcher allows `existing`, the bitmask of the ids that the tokenizer really has: models
     often have more logits than the tokenizer has tokens. Every matcher's row is cut to these as well.
@@ -72,6 +84,7 @@ class MaskFiller:
 
     def _fill(self, matchers: Sequence[Matcher | None]) -> FilledMask:
         bitmask = np.tile(self._existing, (len(matchers), 1))
+        temperatures: dict[int, float] = {}
         errors: dict[int, str] = {}
         for row, matcher in enumerate(matchers):
             if matcher is None:
@@ -81,9 +94,11 @@ class MaskFiller:
                     bitmask[row] &= self._existing
                 else:
                     bitmask[row] = self._existing
+                if (temperature := matcher.temperature) is not None:
+                    temperatures[row] = min(temperature, _HOTTEST)
             except Exception as error:  # whatever it is, it ends this row's request only
                 errors[row] = f"the grammar matcher failed: {type(error).__name__}: {error}"
-        return FilledMask(bitmask, errors)
+        return FilledMask(bitmask, temperatures, errors)
 
 
 def pack_bits(size: int, ids: Sequence[int]) -> Bitmask:

@@ -32,6 +32,10 @@ from server.engine.text_output import TextOutput
 
 _log = logging.getLogger(__name__)
 
+# Nested captures repeat their text: a short answer may have gigabytes of them.
+MAX_CAPTURE_BYTES = 8 << 20
+_BYTES_AROUND_CAPTURE = 32  # what the answer needs for each, besides name and text
+
 MatcherFactory = Callable[[Any], Matcher]
 
 
@@ -162,7 +166,7 @@ class Engine:
             with self._lock:
                 self._is_stopping = True
             for sequence in list(self._live):
-                self._finish(sequence, "abort")
+                self._abort(sequence)
             self._send()
 
     def _receive(self) -> None:
@@ -189,7 +193,7 @@ class Engine:
         with self._lock:
             cancelled = [sequence for sequence in self._live if sequence.is_cancelled]
         for sequence in cancelled:
-            self._finish(sequence, "abort")
+            self._abort(sequence)
 
     def _step(self) -> None:
         step = self._scheduler.schedule()
@@ -218,8 +222,11 @@ class Engine:
             return [], [], {}
         if len(ready) < len(chunks):
             logits = logits[torch.tensor(ready, device=logits.device)]
-        prepared = self._sampler.prepare([RowSampling(s.sampling, s.generated) for s in sequences])
         mask = filling.result() if filling is not None else None
+        temperatures = mask.temperatures if mask else {}
+        prepared = self._sampler.prepare(
+            [RowSampling(s.sampling, s.generated, temperatures.get(i)) for i, s in enumerate(sequences)]
+        )
         sampled = self._sampler.sample(logits, prepared, mask.bitmask if mask else None)
         errors = sampled.errors | (mask.errors if mask else {})
         return sequences, sampled.token_ids, errors
@@ -249,14 +256,14 @@ class Engine:
         sequence.token_ids.append(token_id)
         if token_id in self._stop_ids or token_id in request.stop_token_ids:
             requested = token_id if token_id in request.stop_token_ids else None
-            self._finish(sequence, "stop", sequence.text.flush(), (token_id,), stop_reason=requested)
+            self._complete(sequence, "stop", sequence.text.flush(), token_id, requested)
             return
         text = sequence.text.push(token_id)
         if sequence.text.stopped_by is not None:
-            self._finish(sequence, "stop", text, (token_id,), stop_reason=sequence.text.stopped_by)
+            self._complete(sequence, "stop", text, token_id, sequence.text.stopped_by)
         elif sequence.budget_left == 0:
             reason: FinishReason = "stop" if self._can_only_stop(sequence) else "length"
-            self._finish(sequence, reason, text + sequence.text.flush(), (token_id,))
+            self._complete(sequence, reason, text + sequence.text.flush(), token_id)
         else:
             self._outbox.append((sequence.stream, TextDelta(text, (token_id,))))
 
@@ -267,27 +274,36 @@ class Engine:
             return False
         return matcher.is_terminated() or self._masks.allowed_ids_are_within(matcher, set(self._stop_ids))
 
-    def _fail(self, sequence: Sequence, error: str) -> None:
-        self._finish(sequence, "error", error=error)
-
-    def _finish(
+    def _complete(
         self,
         sequence: Sequence,
         finish_reason: FinishReason,
-        text: str = "",
-        token_ids: tuple[int, ...] = (),
-        *,
+        text: str,
+        token_id: int,
         stop_reason: str | int | None = None,
-        error: str | None = None,
     ) -> None:
+        captures = _captures(sequence)
+        size = sum(len(name) + len(value) + _BYTES_AROUND_CAPTURE for name, value in captures or ())
+        if size > MAX_CAPTURE_BYTES:
+            self._fail(sequence, f"the captures take {size:,} bytes; the limit is {MAX_CAPTURE_BYTES:,}")
+            return
+        self._finish(sequence, TextDelta(text, (token_id,), finish_reason, stop_reason, captures=captures))
+
+    def _fail(self, sequence: Sequence, error: str) -> None:
+        self._finish(sequence, TextDelta("", finish_reason="error", error=error))
+
+    def _abort(self, sequence: Sequence) -> None:
+        self._finish(sequence, TextDelta("", finish_reason="abort"))
+
+    def _finish(self, sequence: Sequence, last: TextDelta) -> None:
         """End a request; nothing happens when it has ended already."""
         with self._lock:
             if sequence not in self._live:
                 return
             self._live.discard(sequence)
-        self._outbox.append((sequence.stream, TextDelta(text, token_ids, finish_reason, stop_reason, error)))
+        self._outbox.append((sequence.stream, last))
         self._scheduler.remove(sequence)
-        self._runner.release(sequence, tainted=error is not None)
+        self._runner.release(sequence, tainted=last.error is not None)
 
     def _free_preempted(self) -> None:
         for sequence in self._scheduler.preempted:
@@ -312,6 +328,13 @@ class Engine:
                 loop.call_soon_threadsafe(_push_all, deltas)
             except RuntimeError:  # the loop is closed: nobody listens any more
                 _log.debug("dropped %d deltas of a closed event loop", len(deltas))
+
+
+def _captures(sequence: Sequence) -> tuple[tuple[str, bytes], ...] | None:
+    """What the rules have captured so far, if the request wants to know."""
+    if sequence.matcher is None or not sequence.request.return_captures:
+        return None
+    return tuple(sequence.matcher.get_captures())
 
 
 def _push_all(deltas: list[tuple[TextStream, TextDelta]]) -> None:

@@ -40,7 +40,7 @@ class GenerationRequest:
 
     `max_tokens` is cut down to what the context leaves. `stop` strings end the answer and are not part of
     it; `stop_token_ids` do the same for single tokens, in addition to the tokenizer's own stop tokens.
-    With a `grammar`, every sampled token obeys it.
+    With a `grammar`, every sampled token obeys it, and `return_captures` asks for what its rules capture.
     """
 
     prompt_token_ids: list[int]
@@ -50,6 +50,7 @@ class GenerationRequest:
     grammar: CompiledGrammar | None = None
     request_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     stop_token_ids: tuple[int, ...] = ()
+    return_captures: bool = False
 
     def __post_init__(self) -> None:
         if not self.prompt_token_ids:
@@ -58,6 +59,8 @@ class GenerationRequest:
             raise ValueError(f"max_tokens must be at least 1, not {self.max_tokens}")
         if "" in self.stop:
             raise ValueError("a stop string must not be empty")
+        if self.return_captures and self.grammar is None:
+            raise ValueError("there are no captures without a grammar")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,8 @@ class TextDelta:
     (text may lag behind them), including a final stop token, so their number is the usage to report.
     `stop_reason` is the stop string or the requested stop token id that ended the answer, and None when
     one of the tokenizer's own stop tokens did. `error` is set exactly when the reason is "error".
+    `captures`, (name, bytes) in the order of completion, come with reason "stop" or "length" if the request
+    wants them, and are None otherwise; they are of the sampled text, which a stop string may have cut.
     """
 
     text: str
@@ -75,3 +80,4 @@ class TextDelta:
     finish_reason: FinishReason | None = None
     stop_reason: str | int | None = None
     error: str | None = None
+    captures: tuple[tuple[str, bytes], ...] | None = None

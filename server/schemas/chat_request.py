@@ -41,6 +41,7 @@ class ChatCompletionRequest(BaseModel):
     messages: Annotated[list[Message], Field(min_length=1)]
     model: str | None = None
     guided_grammar: str | None = None
+    return_captures: bool | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
     top_k: Annotated[int, Field(ge=-1, lt=_INT64)] | None = None
@@ -73,6 +74,14 @@ class ChatCompletionRequest(BaseModel):
             raise PydanticCustomError("stream_options", "stream_options is only allowed with stream: true")
         return self
 
+    @model_validator(mode="after")
+    def _captures_need_a_grammar(self) -> ChatCompletionRequest:
+        if self.return_captures and self.guided_grammar is None:
+            raise PydanticCustomError(
+                "return_captures", "return_captures needs a grammar: send guided_grammar"
+            )
+        return self
+
 
 def parse_chat_request(body: Mapping[str, Any]) -> ChatCompletionRequest:
     """The request in `body`.
@@ -89,8 +98,8 @@ def parse_chat_request(body: Mapping[str, Any]) -> ChatCompletionRequest:
 
 def _first_violation(error: ValidationError) -> ApiError:
     details = error.errors(include_url=False, include_input=False)[0]
-    if details["type"] == "stream_options":
-        return invalid_request(details["msg"] + ".", param="stream_options")
+    if details["type"] in ("stream_options", "return_captures"):
+        return invalid_request(details["msg"] + ".", param=details["type"])
     param = _param_path(details)
     if details["type"] == "missing":
         return invalid_request(

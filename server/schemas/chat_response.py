@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import base64
+from typing import Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, SerializerFunctionWrapHandler, model_serializer
 
 FinishReason = Literal["stop", "length"]
 StopReason = str | int | None
@@ -14,6 +15,21 @@ class Usage(BaseModel):
     prompt_tokens: int
     completion_tokens: int
     total_tokens: int
+
+
+class TextCapture(BaseModel):
+    name: str
+    text: str
+
+
+class BytesCapture(BaseModel):
+    """A capture that is not valid UTF-8, which can be when the grammar speaks of single bytes."""
+
+    name: str
+    base64: str
+
+
+Capture = TextCapture | BytesCapture
 
 
 class AssistantAnswer(BaseModel):
@@ -28,6 +44,15 @@ class Choice(BaseModel):
     logprobs: None = None
     finish_reason: FinishReason
     stop_reason: StopReason = None
+    captures: list[Capture] | None = None
+    """Absent, and not null, unless the client asked for them."""
+
+    @model_serializer(mode="wrap")
+    def _leave_out_absent_captures(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = serialize(self)
+        if self.captures is None:
+            fields.pop("captures", None)
+        return fields
 
 
 class ChatCompletion(BaseModel):
@@ -52,6 +77,7 @@ class ChunkChoice(BaseModel):
     logprobs: None = None
     finish_reason: FinishReason | None = None
     stop_reason: StopReason = None
+    captures: list[Capture] | None = None
 
 
 class ChatCompletionChunk(BaseModel):
@@ -63,6 +89,13 @@ class ChatCompletionChunk(BaseModel):
     model: str
     choices: list[ChunkChoice]
     usage: Usage | None = None
+
+
+def capture_of(name: str, value: bytes) -> Capture:
+    try:
+        return TextCapture(name=name, text=value.decode())
+    except UnicodeDecodeError:
+        return BytesCapture(name=name, base64=base64.b64encode(value).decode())
 
 
 def usage_of(prompt_tokens: int, completion_tokens: int) -> Usage:

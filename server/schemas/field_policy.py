@@ -51,7 +51,6 @@ HARMLESS_VALUES: Mapping[str, tuple[Any, ...]] = {
     "grammar": (),
     "grammar_rules": (),
     "grammar_ref": (),
-    "return_captures": (False,),
     "json_schema": (),
     "regex": (),
     "ebnf": (),

@@ -87,6 +87,35 @@ def test_grammar_is_compiled_and_passed_on(
     assert engine.requests[0].grammar is not None
 
 
+CAPTURES = (("word", "é".encode()), ("byte", b"\xc3"), ("word", b""))
+CAPTURES_IN_JSON = [
+    {"name": "word", "text": "é"},
+    {"name": "byte", "base64": "ww=="},
+    {"name": "word", "text": ""},
+]
+
+
+@pytest.mark.parametrize("reason", ["stop", "length"])
+def test_captures_are_on_the_choice(client: httpx.Client, engine: FakeEngine, reason: Any) -> None:
+    engine.script = lambda request: [TextDelta("é", (1,)), TextDelta("", (2,), reason, captures=CAPTURES)]
+    response = post(client, guided_grammar='root ::= "é"', return_captures=True)
+    assert response.json()["choices"][0]["captures"] == CAPTURES_IN_JSON
+    assert engine.requests[0].return_captures
+
+
+def test_no_captures_is_an_empty_list(client: httpx.Client, engine: FakeEngine) -> None:
+    engine.script = lambda request: [TextDelta("a", (1,), "stop", captures=())]
+    response = post(client, guided_grammar='root ::= "a"', return_captures=True)
+    assert response.json()["choices"][0]["captures"] == []
+
+
+def test_captures_are_absent_unless_asked_for(client: httpx.Client, engine: FakeEngine) -> None:
+    for wanted in (False, None):
+        response = post(client, guided_grammar='root ::= "a"', return_captures=wanted)
+        assert "captures" not in response.json()["choices"][0]
+    assert not any(request.return_captures for request in engine.requests)
+
+
 def test_conversation_is_rendered_with_the_template(client: httpx.Client, engine: FakeEngine) -> None:
     messages = [
         {"role": "developer", "content": "Be brief."},
@@ -112,6 +141,13 @@ def test_bad_field_is_refused_by_name(client: httpx.Client, engine: FakeEngine, 
     assert "Did you mean 'guided_grammar'?" in error["message"]
     assert error["type"] == "invalid_request_error"
     assert engine.requests == []
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_captures_without_a_grammar_are_refused(client: httpx.Client, stream: bool) -> None:
+    error = refusal(post(client, return_captures=True, stream=stream))
+    assert error["param"] == "return_captures"
+    assert "guided_grammar" in error["message"]
 
 
 def test_unknown_model(client: httpx.Client) -> None:

@@ -108,6 +108,7 @@ def test_stop_while_the_model_is_loading() -> None:
 def test_announced_request_works_and_ctrl_c_is_clean() -> None:
     with start("--shutdown-grace-s", "1") as process:
         announced = read_until(process, "Stop with Ctrl-C")
+        assert "Loading weights" not in announced
         [curl] = [line for line in announced.splitlines() if line.startswith("curl ")]
         answer = subprocess.run(["bash", "-c", curl], capture_output=True, text=True, timeout=120, check=True)
         assert re.search(r'\{\\"city\\": \\"[A-Z][a-z]{2,15}\\", \\"population\\": \d+\}', answer.stdout)

@@ -18,9 +18,10 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from langchain_openai import ChatOpenAI
+from openai import OpenAI
 from pydantic import SecretStr
 
-from grammar_core import Grammar
+from grammar_core import Grammar, GrammarCompiler
 from server.app import create_app
 from server.backend import Backend
 from server.engine import Engine
@@ -139,6 +140,87 @@ def test_stop_string_ends_the_answer_before_the_grammar_does(client: httpx.Clien
 def test_unconstrained_answer(client: httpx.Client) -> None:
     text, _ = answer(client, request("What is the capital of France?", max_tokens=20, temperature=0))
     assert text.strip()
+
+
+# --- rule options
+
+
+TWO_TEMPERATURES = r"""
+root ::= plan idea
+plan[temperature=0, capture] ::= "I will " [a-z ]{8,16} "."
+idea[temperature=1.5, capture="second"] ::= " And " [a-z ]{8,16} "!"
+"""
+
+
+def test_rules_have_their_own_temperatures(client: httpx.Client) -> None:
+    bodies = [
+        request(guided_grammar=TWO_TEMPERATURES, seed=seed, temperature=temperature, max_tokens=40)
+        for seed in range(3)
+        for temperature in (0, 2)
+    ]
+    with ThreadPoolExecutor(len(bodies)) as pool:
+        texts = [text for text, _ in pool.map(lambda body: answer(client, body), bodies)]
+    for text in texts:
+        assert_in_language(TWO_TEMPERATURES, text)
+    assert len({text.partition(".")[0] for text in texts}) == 1
+    # The request's temperature acts nowhere, so equal seeds agree and different ones do not.
+    seconds = [text.partition(".")[2] for text in texts]
+    assert seconds[::2] == seconds[1::2]
+    assert len(set(seconds)) > 1
+
+
+def parts(text: str) -> list[dict[str, str]]:
+    """The captures of TWO_TEMPERATURES in a complete answer."""
+    plan, _, second = text.partition(".")
+    return [{"name": "plan", "text": plan + "."}, {"name": "second", "text": second}]
+
+
+def test_captures_through_the_openai_client(served: Served) -> None:
+    options: dict[str, Any] = {
+        "model": served.backend.model_name,
+        "messages": [{"role": "user", "content": "A plan."}],
+        "extra_body": {"guided_grammar": TWO_TEMPERATURES, "return_captures": True},
+        "seed": 1,
+    }
+    with OpenAI(base_url=f"{served.url}/v1", api_key="unused", max_retries=0) as openai_client:
+        [choice] = openai_client.chat.completions.create(**options).choices
+        assert choice.model_extra is not None
+        assert choice.model_extra["captures"] == parts(choice.message.content or "")
+
+        chunks = list(openai_client.chat.completions.create(**options, stream=True))
+        text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+        extras = [chunk.choices[0].model_extra or {} for chunk in chunks]
+        assert extras[-1]["captures"] == parts(text) == choice.model_extra["captures"]
+        assert not any("captures" in extra for extra in extras[:-1])
+
+        [cut] = openai_client.chat.completions.create(**options, max_tokens=9).choices
+        assert cut.finish_reason == "length"
+        assert cut.model_extra is not None
+        is_plan_complete = "." in (cut.message.content or "")
+        assert cut.model_extra["captures"] == parts(text)[: int(is_plan_complete)]
+
+
+def test_captures_of_bytes_and_of_lazy_rules(client: httpx.Client, served: Served) -> None:
+    assert isinstance(served.backend.compiler, GrammarCompiler)
+    vocabulary = served.backend.compiler.tokenizer_info.decoded_vocab
+    first_half, second_half = (vocabulary.index(bytes([byte])) for byte in "é".encode())
+    grammar = f"""
+root ::= line line letter
+line[lazy, capture] ::= [a-z ;]{{0,20}} ";"
+letter[capture] ::= Token({first_half}) rest
+rest[capture] ::= Token({second_half})
+"""
+    response = client.post(URL, json=request(guided_grammar=grammar, return_captures=True, max_tokens=120))
+    [choice] = response.json()["choices"]
+    assert choice["finish_reason"] == "stop"
+    first, second, end = choice["message"]["content"].split(";")
+    assert end == "é"
+    assert choice["captures"] == [
+        {"name": "line", "text": f"{first};"},
+        {"name": "line", "text": f"{second};"},
+        {"name": "rest", "base64": "qQ=="},
+        {"name": "letter", "text": "é"},
+    ]
 
 
 # --- clients and examples

@@ -47,6 +47,7 @@ def test_stream_has_the_shape_of_the_api(client: httpx.Client) -> None:
     ]
     [choice] = last["choices"]
     assert (choice["delta"], choice["finish_reason"]) == ({}, "stop")
+    assert "captures" not in choice
     for chunk in (first, *middle, last):
         assert chunk["id"] == first["id"]
         assert chunk["id"].startswith("chatcmpl-")
@@ -75,6 +76,26 @@ def test_deltas_without_text_are_not_sent(client: httpx.Client, engine: FakeEngi
     deltas = [chunk["choices"][0] for chunk in chunks(client)]
     assert [choice["delta"].get("content") for choice in deltas] == ["", "é", "!", None]
     assert deltas[-1]["finish_reason"] == "length"
+
+
+def test_captures_are_on_the_last_choice(client: httpx.Client, engine: FakeEngine) -> None:
+    captures = (("word", "é".encode()), ("byte", b"\xc3"))
+    engine.script = lambda request: [TextDelta("é", (1,)), TextDelta("!", (2,), "length", captures=captures)]
+    options = {"guided_grammar": 'root ::= "é!"', "return_captures": True}
+    *others, last, usage = chunks(client, **options, stream_options={"include_usage": True})
+    assert last["choices"][0]["finish_reason"] == "length"
+    assert last["choices"][0]["captures"] == [
+        {"name": "word", "text": "é"},
+        {"name": "byte", "base64": "ww=="},
+    ]
+    assert not any("captures" in chunk["choices"][0] for chunk in others)
+    assert usage["choices"] == []
+
+
+def test_no_captures_is_an_empty_list(client: httpx.Client, engine: FakeEngine) -> None:
+    engine.script = lambda request: [TextDelta("a", (1,), "stop", captures=())]
+    last = chunks(client, guided_grammar='root ::= "a"', return_captures=True)[-1]
+    assert last["choices"][0]["captures"] == []
 
 
 def test_text_arrives_before_the_answer_is_complete(client: httpx.Client, engine: FakeEngine) -> None:

@@ -63,9 +63,7 @@ def _classes(unicode: bool) -> dict[int, tuple[int, ...]]:
 
 
 def _has_case(character: str) -> bool:
-    return (
-        character.upper() != character or character.lower() != character or character.casefold() != character
-    )
+    return not (character.upper() == character.lower() == character.casefold() == character)
 
 
 def _simple_folding(character: str) -> int:

@@ -14,16 +14,20 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_char_class(pattern: str, begin: int, flags: Flags) -> tuple[Ranges, int]:
-    """The class whose bracket is at `begin`, and where it ends. [] is no character, [^] any. Raises RegexError."""
+    """The class whose bracket is at `begin`, and where it ends. Raises RegexError.
+
+    [] is no character, [^] any.
+    """
     negated = pattern.startswith("^", begin + 1)
     position = begin + 2 if negated else begin + 1
     ranges: list[tuple[int, int]] = []
     while pattern[position : position + 1] != "]":
+        begin_of_range = position
         first = _read_member(pattern, position, flags, begin)
         position = first.end
         if _is_dash_of_range(pattern, position):
             last = _read_member(pattern, position + 1, flags, begin)
-            ranges += _range(pattern, first, last, position, flags)
+            ranges += _range(pattern, begin_of_range, first, last, flags)
             position = last.end
         else:
             ranges += _members(first)
@@ -49,15 +53,15 @@ def _is_dash_of_range(pattern: str, position: int) -> bool:
     return pattern.startswith("-", position) and not pattern.startswith("]", position + 1)
 
 
-def _range(pattern: str, first: Escape, last: Escape, dash: int, flags: Flags) -> list[tuple[int, int]]:
+def _range(pattern: str, begin: int, first: Escape, last: Escape, flags: Flags) -> list[tuple[int, int]]:
     if first.character is None or last.character is None:
         if flags.unicode:
-            raise RegexError.at("A range goes from one character to another, not to a class", pattern, dash)
+            raise RegexError.at("A range goes from one character to another, not to a class", pattern, begin)
         return [*_members(first), (ord("-"), ord("-")), *_members(last)]
     if first.character > last.character:
         text = f"{_printable(first.character)}-{_printable(last.character)}"
         message = f"The range {text} is empty: its lower bound is above its upper bound"
-        raise RegexError.at(message, pattern, dash - 1 if pattern[dash - 1] == first.character else dash)
+        raise RegexError.at(message, pattern, begin)
     return [(ord(first.character), ord(last.character))]
 
 

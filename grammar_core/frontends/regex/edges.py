@@ -18,6 +18,7 @@ from grammar_core.frontends.regex.syntax_tree import (
     Tree,
     concatenate,
     fold,
+    has_assertions,
 )
 
 
@@ -31,10 +32,11 @@ def resolve_edges(tree: Tree, around: Tree | None, line_break: Characters) -> Tr
 
     `around` is any text, or None if the pattern itself has to match all. `line_break` is one character.
     """
+    if not has_assertions(tree):
+        return tree if around is None else concatenate([around, tree, around])
     for at_end in (False, True):
         edge = _Edge(at_end, around, line_break)
-        placed = fold(tree, edge.place)
-        tree = edge.written(placed)
+        tree = edge.written(fold(tree, edge.place))
     return tree
 
 
@@ -44,7 +46,7 @@ class _Edge:
     def __init__(self, at_end: bool, around: Tree | None, line_break: Characters) -> None:
         self._at_end = at_end
         self._around = around
-        self._anchors = {False: NOTHING, True: NOTHING}
+        self._anchors: dict[bool, Tree] = {False: NOTHING, True: NOTHING}
         if around is not None:
             to_line = concatenate([line_break, around] if at_end else [around, line_break])
             self._anchors[True] = Alternation((NOTHING, to_line))
@@ -63,14 +65,14 @@ class _Edge:
             return _Placed(tree, self._first(tree, children))
         if isinstance(tree, Alternation) and any(child.at_edge is not None for child in children):
             return _Placed(tree, Alternation(tuple(map(self.written, children))))
-        if (
-            isinstance(tree, Repetition)
-            and (tree.min, tree.max) == (0, 1)
-            and children[0].at_edge is not None
-        ):
-            without = self.written(_Placed(NOTHING, None))
-            return _Placed(tree, Alternation((children[0].at_edge, without)))
+        if isinstance(tree, Repetition) and (tree.min, tree.max) == (0, 1):
+            return _Placed(tree, self._optional(children[0]))
         return _Placed(tree, None)
+
+    def _optional(self, body: _Placed) -> Tree | None:
+        if body.at_edge is None:
+            return None
+        return Alternation((body.at_edge, self.written(_Placed(NOTHING, None))))
 
     def _first(self, tree: Concatenation, children: list[_Placed]) -> Tree | None:
         at_edge = children[-1 if self._at_end else 0].at_edge

@@ -42,9 +42,7 @@ def parse_modifiers(pattern: str, begin: int, flags: Flags) -> tuple[Flags, int]
     if not on and not off:
         raise RegexError.at("(?-: changes no flag; a plain group is (?:…)", pattern, begin)
     if match["end"] == ")":
-        message = (
-            f"Flags cannot change in the middle of a pattern; write (?{match[0][:-1]}:…) around the part"
-        )
+        message = f"Flags cannot change halfway; write (?{match[0][:-1]}:…) around the part they are for"
         raise RegexError.at(message, pattern, begin - 2)
     changes = {_FIELDS[flag]: flag in on for flag in on + off}
     return flags._replace(**changes), match.end()

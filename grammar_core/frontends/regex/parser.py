@@ -250,9 +250,8 @@ class Parser:
             return low, None
         high = self._count(match["high"], match.start("high"))
         if low > high:
-            self._refuse(
-                f"The repetition {{{low},{high}}} is empty: its lower bound is above its upper bound"
-            )
+            bounds = f"{{{low},{high}}}"
+            self._refuse(f"The repetition {bounds} is empty: its lower bound is above its upper bound")
         return low, high
 
     def _count(self, digits: str, begin: int) -> int:

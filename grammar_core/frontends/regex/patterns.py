@@ -13,6 +13,7 @@ from grammar_core.frontends.regex.flags import parse_flags
 from grammar_core.frontends.regex.parser import Parser, any_text
 from grammar_core.frontends.regex.plain import to_expression
 from grammar_core.frontends.regex.syntax_tree import Characters, Tree, has_assertions
+from grammar_core.ir.char_ranges import ANY_CHARACTER
 from grammar_core.ir.nodes import Expr
 
 
@@ -40,8 +41,6 @@ def search_pattern(pattern: str, *, json_string: bool = False, flags: str | None
 
 
 def _compile(pattern: str, tree: Tree, around: Tree | None, json_string: bool) -> Expr:
-    line_break = (
-        intersect_ranges(LINE_TERMINATORS, JSON_STRING_CHARACTERS) if json_string else LINE_TERMINATORS
-    )
-    tree = resolve_edges(tree, around, Characters(line_break))
+    allowed = JSON_STRING_CHARACTERS if json_string else ANY_CHARACTER
+    tree = resolve_edges(tree, around, Characters(intersect_ranges(allowed, LINE_TERMINATORS)))
     return compile_assertions(pattern, tree) if has_assertions(tree) else to_expression(tree)

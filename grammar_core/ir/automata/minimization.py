@@ -50,8 +50,7 @@ class _Partition:
 
     def refine(self) -> dict[int, int]:
         """The number of the block of each state."""
-        # The states that lead nowhere are a block of their own that never needs to split others: a letter that
-        # is refused is told from one that is taken by the block it is taken to.
+        # What is refused leads to one more block, which need not split others: one block may be left out.
         pending = set(range(len(self._blocks)))
         while pending:
             for sources in self._sources_by_letter(self._blocks[pending.pop()]):

@@ -1,5 +1,8 @@
 #include "automaton/expression.hpp"
 
+#include <algorithm>
+#include <bit>
+
 #include "automaton/errors.hpp"
 
 namespace syntagma {
@@ -56,6 +59,46 @@ Expression read_char_class(GrammarSource& source, ProgramReader& reader) {
   return e;
 }
 
+int32_t read_below(ProgramReader& reader, int64_t limit) {
+  const int64_t value = reader.next();
+  if (value < 0 || value >= limit) throw InvalidGrammar("the grammar program has a number out of range");
+  return static_cast<int32_t>(value);
+}
+
+Expression read_automaton(GrammarSource& source, std::vector<int32_t>& stack, ProgramReader& reader) {
+  AutomatonShape shape;
+  shape.state_count = read_below(reader, INT32_MAX);
+  for (int64_t n = reader.next(); n > 0; --n)
+    shape.accepting.push_back(read_below(reader, shape.state_count));
+  const int64_t edges = reader.next();
+  for (int64_t i = 0; i < edges; ++i) {
+    const int32_t from = read_below(reader, shape.state_count);
+    shape.edges.push_back({from, read_below(reader, shape.state_count)});
+  }
+  Expression e = read_operands(source, stack, Op::kAutomaton, edges);
+  e.min = static_cast<int64_t>(source.automata.size());
+  source.automata.push_back(std::move(shape));
+  return e;
+}
+
+Expression read_token_set(GrammarSource& source, ProgramReader& reader) {
+  TokenSet set{reader.next() != 0, {}};
+  for (int64_t n = reader.next(); n > 0; --n) set.ids.push_back(read_below(reader, INT32_MAX));
+  std::sort(set.ids.begin(), set.ids.end());
+  source.token_sets.push_back(std::move(set));
+  return {Op::kTokenSet, static_cast<int64_t>(source.token_sets.size()) - 1};
+}
+
+RuleOptions read_rule_options(ProgramReader& reader) {
+  RuleOptions options;
+  options.lazy = reader.next() != 0;
+  options.capture = static_cast<int32_t>(reader.next());
+  options.temperature = std::bit_cast<double>(reader.next());
+  options.max_tokens = reader.next();
+  options.max_chars = reader.next();
+  return options;
+}
+
 Expression read_expression(GrammarSource& source, std::vector<int32_t>& stack, ProgramReader& reader,
                            int64_t code) {
   switch (static_cast<Op>(code)) {
@@ -79,11 +122,19 @@ Expression read_expression(GrammarSource& source, std::vector<int32_t>& stack, P
       if (e.min < 0 || e.max < e.min) throw InvalidGrammar("a repetition has its bounds reversed");
       return e;
     }
+    case Op::kAutomaton:
+      return read_automaton(source, stack, reader);
+    case Op::kTokenSet:
+      return read_token_set(source, reader);
   }
   throw InvalidGrammar("the grammar program has an unknown operation");
 }
 
 }  // namespace
+
+bool TokenSet::contains(int32_t id) const {
+  return std::binary_search(ids.begin(), ids.end(), id) != negated;
+}
 
 GrammarSource decode_program(std::span<const int64_t> program, std::string literals,
                              std::vector<std::string> rule_names, int32_t root) {
@@ -97,6 +148,7 @@ GrammarSource decode_program(std::span<const int64_t> program, std::string liter
     const int64_t code = reader.next();
     if (code == kEndOfRule) {
       source.rule_bodies.push_back(pop(stack));
+      source.rule_options.push_back(read_rule_options(reader));
       continue;
     }
     const Expression e = read_expression(source, stack, reader, code);

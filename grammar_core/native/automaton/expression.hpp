@@ -17,16 +17,20 @@ enum class Op : int64_t {
   kRuleRef = 2,
   kSequence = 3,
   kChoice = 4,
-  kRepeat = 5
+  kRepeat = 5,
+  kAutomaton = 7,
+  kTokenSet = 8
 };
 
 struct Expression {
   Op op;
   // kLiteral: offset and length in `literals`. kCharClass: begin and count of ranges.
   // kRuleRef: rule. kSequence, kChoice: begin and count in `children`. kRepeat: child.
+  // kAutomaton: begin and count of the edges' labels in `children`; `min` is its index in `automata`.
+  // kTokenSet: index in `token_sets`.
   int64_t first = 0;
   int64_t count = 0;
-  int64_t min = 0;  // kRepeat only
+  int64_t min = 0;  // kRepeat and kAutomaton only
   int64_t max = 0;  // kRepeat only; kUnbounded when there is no upper bound
 };
 
@@ -35,12 +39,44 @@ struct CodePointRange {
   uint32_t high;
 };
 
+// The shape of a kAutomaton; edge i has the i-th label. State 0 is the start.
+struct AutomatonShape {
+  struct Edge {
+    int32_t from, to;
+  };
+  int32_t state_count;
+  std::vector<int32_t> accepting;
+  std::vector<Edge> edges;
+};
+
+struct TokenSet {
+  bool negated;
+  std::vector<int32_t> ids;  // sorted
+
+  bool contains(int32_t id) const;
+};
+
+struct RuleOptions {
+  bool lazy = false;
+  int32_t capture = -1;     // index into the names of captures, or -1
+  double temperature = -1;  // or -1
+
+  int64_t max_tokens = -1;  // or -1
+  int64_t max_chars = -1;   // or -1
+
+  bool has_budget() const { return max_tokens >= 0 || max_chars >= 0; }
+  bool any() const { return lazy || capture >= 0 || temperature >= 0 || has_budget(); }
+};
+
 struct GrammarSource {
   std::vector<Expression> expressions;
   std::vector<int32_t> children;
   std::vector<CodePointRange> ranges;
   std::string literals;
-  std::vector<int32_t> rule_bodies;  // expression index by rule
+  std::vector<AutomatonShape> automata;
+  std::vector<TokenSet> token_sets;
+  std::vector<int32_t> rule_bodies;       // expression index by rule
+  std::vector<RuleOptions> rule_options;  // by rule
   std::vector<std::string> rule_names;
   int32_t root = 0;
 
@@ -50,8 +86,10 @@ struct GrammarSource {
 };
 
 // Decodes the postfix program that grammar_core/lowering.py writes. A rule's expressions end with its body.
-//   0 offset length | 1 count (low high)* | 2 rule | 3 count | 4 count | 5 min max (-1: unbounded) | 6: end
-//   of rule
+//   0 offset length | 1 count (low high)* | 2 rule | 3 count | 4 count | 5 min max (-1: unbounded)
+//   7 states accepting (state)* edges (from to)* | 8 negated count (id)*
+//   6 lazy capture temperature max_tokens max_chars: end of a rule, with its options; the temperature's bits
+//   as an integer
 // Throws InvalidGrammar for a malformed program.
 GrammarSource decode_program(std::span<const int64_t> program, std::string literals,
                              std::vector<std::string> rule_names, int32_t root);

@@ -31,6 +31,7 @@ class Analyzer {
     facts_.nonempty.assign(source.expressions.size(), 0);
     facts_.counted.assign(source.expressions.size(), 0);
     facts_.inlined.assign(rule_count_, 0);
+    facts_.recursive.assign(rule_count_, 0);
     must_unroll_.assign(source.expressions.size(), 0);
   }
 
@@ -105,6 +106,12 @@ class Analyzer {
         nullable = e.min == 0 || facts_.nullable[e.first];
         nonempty = e.max > 0 && facts_.nonempty[e.first];
         break;
+      case Op::kAutomaton:
+        update_automaton(e, nullable, nonempty);
+        break;
+      case Op::kTokenSet:
+        nonempty = true;
+        break;
     }
     const bool changed = nullable != facts_.nullable[index] || nonempty != facts_.nonempty[index];
     facts_.nullable[index] = nullable;
@@ -121,6 +128,63 @@ class Analyzer {
       nonempty |= facts_.nonempty[child] != 0;
     }
     nonempty &= productive;
+  }
+
+  // Searches the automaton for an accepting state, apart for paths that consumed something and that did not.
+  void update_automaton(const Expression& e, bool& nullable, bool& nonempty) const {
+    const AutomatonShape& shape = source_.automata[e.min];
+    const auto labels = source_.children_of(e);
+    std::vector<uint8_t> reached(2 * shape.state_count, 0);  // by state and whether something was consumed
+    std::vector<int32_t> pending{0};
+    if (shape.state_count > 0) reached[0] = 1;
+    const std::vector<std::vector<int32_t>> edges = edges_by_source(shape);
+    const auto reach = [&](int32_t node) {
+      if (!reached[node]) {
+        reached[node] = 1;
+        pending.push_back(node);
+      }
+    };
+    while (shape.state_count > 0 && !pending.empty()) {
+      const int32_t node = pending.back();
+      pending.pop_back();
+      for (const int32_t i : edges[node / 2]) {
+        const int32_t to = 2 * shape.edges[i].to;
+        if (facts_.nullable[labels[i]]) reach(to + node % 2);
+        if (facts_.nonempty[labels[i]]) reach(to + 1);
+      }
+    }
+    for (const int32_t state : shape.accepting) {
+      nullable |= reached[2 * state] != 0;
+      nonempty |= reached[2 * state + 1] != 0;
+    }
+  }
+
+  static std::vector<std::vector<int32_t>> edges_by_source(const AutomatonShape& shape) {
+    std::vector<std::vector<int32_t>> edges(shape.state_count);
+    for (size_t i = 0; i < shape.edges.size(); ++i)
+      edges[shape.edges[i].from].push_back(static_cast<int32_t>(i));
+    return edges;
+  }
+
+  // Labels of the edges that an automaton's text can begin with.
+  std::vector<int32_t> first_labels(const Expression& e) const {
+    const AutomatonShape& shape = source_.automata[e.min];
+    const auto labels = source_.children_of(e);
+    const std::vector<std::vector<int32_t>> edges = edges_by_source(shape);
+    std::vector<uint8_t> reached(shape.state_count, 0);
+    std::vector<int32_t> pending{0}, first;
+    reached[0] = 1;
+    while (!pending.empty()) {
+      const int32_t state = pending.back();
+      pending.pop_back();
+      for (const int32_t i : edges[state]) {
+        first.push_back(labels[i]);
+        if (!facts_.nullable[labels[i]] || reached[shape.edges[i].to]) continue;
+        reached[shape.edges[i].to] = 1;
+        pending.push_back(shape.edges[i].to);
+      }
+    }
+    return first;
   }
 
   void derive_empty_and_text() {
@@ -154,6 +218,10 @@ class Analyzer {
       switch (e.op) {
         case Op::kLiteral:
         case Op::kCharClass:
+        case Op::kTokenSet:
+          break;
+        case Op::kAutomaton:
+          for (const int32_t label : first_labels(e)) pending.push_back(label);
           break;
         case Op::kRuleRef:
           on_rule(static_cast<int32_t>(e.first));
@@ -185,6 +253,7 @@ class Analyzer {
           source_.rule_bodies[rule], [&](int32_t callee) { left[rule].push_back(callee); },
           [&](int32_t repeat) { repeats[rule].push_back(repeat); });
     const Components components = find_components(left);
+    refuse_mutual_budgets(components);
     for (size_t rule = 0; rule < rule_count_; ++rule) {
       if (!components.cyclic[components.of[rule]]) continue;
       for (const int32_t repeat : repeats[rule])
@@ -192,6 +261,20 @@ class Analyzer {
             static_cast<int32_t>(source_.expressions[repeat].first),
             [&](int32_t callee) { must_unroll_[repeat] |= components.of[callee] == components.of[rule]; },
             [](int32_t) {});
+    }
+  }
+
+  // A budget's frame may begin with its own rule, which is the same occurrence, but not with another budget's
+  // frame that begins with it again.
+  void refuse_mutual_budgets(const Components& components) const {
+    std::vector<int32_t> budgeted(components.cyclic.size(), -1);
+    for (size_t rule = 0; rule < rule_count_; ++rule) {
+      if (!source_.rule_options[rule].has_budget() || !components.cyclic[components.of[rule]]) continue;
+      int32_t& other = budgeted[components.of[rule]];
+      if (other >= 0)
+        throw InvalidGrammar("Rules \"" + source_.rule_names[other] + "\" and \"" + source_.rule_names[rule] +
+                             "\" have budgets and are left-recursive through each other");
+      other = static_cast<int32_t>(rule);
     }
   }
 
@@ -206,7 +289,9 @@ class Analyzer {
       for (int32_t e = ranges_[rule].begin; e < ranges_[rule].end; ++e) size[e] = expanded_size(e, size);
       const int64_t body_size = size[source_.rule_bodies[rule]];
       const int64_t limit = reference_count_[rule] == 1 ? kInlineSingle : kInlineAlways;
-      facts_.inlined[rule] = !components.cyclic[components.of[rule]] && body_size <= limit;
+      facts_.recursive[rule] = components.cyclic[components.of[rule]];
+      facts_.inlined[rule] =
+          !facts_.recursive[rule] && body_size <= limit && !source_.rule_options[rule].any();
     }
   }
 
@@ -218,8 +303,11 @@ class Analyzer {
         return std::max<int64_t>(e.count, 1);
       case Op::kRuleRef:
         return facts_.inlined[e.first] ? size[source_.rule_bodies[e.first]] : 1;
+      case Op::kTokenSet:
+        return 1;
       case Op::kSequence:
-      case Op::kChoice: {
+      case Op::kChoice:
+      case Op::kAutomaton: {
         int64_t sum = 1;
         for (const int32_t child : source_.children_of(e)) sum = saturating_add(sum, size[child]);
         return sum;

@@ -10,10 +10,11 @@
 namespace syntagma {
 
 struct ExpressionFacts {
-  std::vector<uint8_t> nullable;  // by expression: derives the empty string
-  std::vector<uint8_t> nonempty;  // by expression: derives some string that is not empty
-  std::vector<uint8_t> counted;   // by expression: a repetition that becomes a counter instead of copies
-  std::vector<uint8_t> inlined;   // by rule: copied into its callers
+  std::vector<uint8_t> nullable;   // by expression: derives the empty string
+  std::vector<uint8_t> nonempty;   // by expression: derives some string that is not empty
+  std::vector<uint8_t> counted;    // by expression: a repetition that becomes a counter instead of copies
+  std::vector<uint8_t> inlined;    // by rule: copied into its callers
+  std::vector<uint8_t> recursive;  // by rule
 
   bool productive(int32_t expression) const { return nullable[expression] || nonempty[expression]; }
 };

@@ -14,9 +14,16 @@ constexpr size_t kMemoryLimit = size_t{256} << 20;
 MacroAutomaton::MacroAutomaton(Nfa nfa) : nfa_(std::move(nfa)) {
   in_set_.assign(nfa_.state_count(), 0);
   memory_bytes_ = nfa_.memory_bytes() + in_set_.size() * sizeof(uint32_t);
-  for (const Symbol& symbol : nfa_.symbols()) counts_ |= symbol.is_counter();
-  report_sets_.intern({});  // 0 is the empty set
-  const int32_t root_report = report_sets_.intern(std::vector<int32_t>{nfa_.root()});
+  for (const Symbol& symbol : nfa_.symbols()) {
+    counts_ |= symbol.is_counter();
+    captures_ |= symbol.capture >= 0;
+    temperatures_ |= symbol.temperature >= 0;
+    budgets_ |= symbol.has_budget();
+    if (symbol.max_chars >= 0) smallest_char_budget_ = std::min(smallest_char_budget_, symbol.max_chars);
+  }
+  captured_lists_.intern({});  // 0 is the empty list
+  report_sets_.intern({});     // 0 is the empty set
+  const int32_t root_report = single_report(nfa_.root());
   root_start_ = contexts_[intern_context({{nfa_.root(), root_report}})].start;
 }
 
@@ -56,10 +63,18 @@ int32_t MacroAutomaton::build_start(int32_t context) {
   for (size_t i = 0; i < set_.size(); ++i)
     for (const CallEdge& call : nfa_.call_edges(set_[i])) {
       const Symbol& symbol = nfa_.symbols()[call.symbol];
-      if (symbol.is_counter()) continue;
+      if (symbol.is_counter()) {
+        // A budgeted rule that begins with itself: the same occurrence, in the same frame.
+        if (symbol.has_budget() && c.wanted[0] == symbol.counter_body)
+          c.corners.emplace_back(symbol.counter_body, call.target);
+        continue;
+      }
       c.corners.emplace_back(call.symbol, call.target);
       add_state(symbol.start);
     }
+  c.lazy = nfa_.symbols()[c.wanted[0]].lazy;
+  for (size_t i = 0; i < c.wanted.size(); i += 2) c.captures |= nfa_.symbols()[c.wanted[i]].capture >= 0;
+  for (const auto& [symbol, target] : c.corners) c.captures |= nfa_.symbols()[symbol].capture >= 0;
   std::sort(c.corners.begin(), c.corners.end());
   account(c.corners.size() * sizeof(c.corners[0]));
   return intern_state(context, true, 0);
@@ -105,10 +120,13 @@ int32_t MacroAutomaton::close_set(int32_t context) {
 int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t reports) {
   std::vector<int32_t>& states = edge_states_;
   states.clear();
-  bool has_calls = false, has_counters = false;
+  // A lazy rule ends where it first can.
+  const bool ends_here = contexts_[context].lazy && reports != 0;
+  bool has_calls = false, has_counters = false, has_tokens = false;
   for (const int32_t s : set_) {
-    if (nfa_.byte_edges(s).empty() && nfa_.call_edges(s).empty()) continue;
+    if (!nfa_.has_edges(s) || ends_here) continue;
     states.push_back(s);
+    has_tokens |= !nfa_.token_edges(s).empty();
     for (const CallEdge& call : nfa_.call_edges(s)) {
       const bool is_counter = nfa_.symbols()[call.symbol].is_counter();
       has_counters |= is_counter;
@@ -119,7 +137,12 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   std::sort(states.begin(), states.end());
   const size_t before = state_sets_.memory_bytes();
   const int32_t set_id = state_sets_.intern(states);
-  const int32_t key[] = {context, is_start, reports, set_id};
+  captured_now_.clear();
+  if (captures_ && !is_start)
+    for (const int32_t symbol : accepted_)
+      if (nfa_.symbols()[symbol].capture >= 0) captured_now_.push_back(symbol);
+  const int32_t captured = captured_lists_.intern(captured_now_);
+  const int32_t key[] = {context, is_start, reports, set_id, captured};
   const int32_t id = state_keys_.intern(key);
   if (id < static_cast<int32_t>(states_.size())) return id;
   account(state_sets_.memory_bytes() - before + sizeof(MacroState) + nfa_.class_count() * sizeof(int32_t) +
@@ -130,6 +153,9 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   m.has_edges = !states.empty();
   m.has_calls = has_calls;
   m.has_counters = has_counters;
+  m.has_tokens = has_tokens;
+  m.captured = captured;
+  m.marks_start = is_start && contexts_[context].captures;
   m.is_start = is_start;
   m.states = set_id;
   m.next = std::make_unique<std::atomic<int32_t>[]>(nfa_.class_count());
@@ -158,9 +184,22 @@ int32_t MacroAutomaton::tail_reports(int32_t context, int32_t nfa_state) {
   begin_set();
   add_state(nfa_state);
   const int32_t closed = close_set(context);
-  const int32_t reports = closed == kNone || states_[closed].has_edges ? 0 : states_[closed].reports;
+  const bool returns = closed != kNone && !states_[closed].has_edges && !completes_options();
+  const int32_t reports = returns ? states_[closed].reports : 0;
   tail_reports_.emplace(key, reports);
   return reports;
+}
+
+// Whether a start state's call of a budgeted rule stays in the frame, because the frame is that rule's.
+bool MacroAutomaton::is_corner(int32_t context, const CallEdge& call) const {
+  const Symbol& symbol = nfa_.symbols()[call.symbol];
+  return symbol.has_budget() && contexts_[context].wanted[0] == symbol.counter_body;
+}
+
+// Whether the set last closed completes a rule whose frame must still be there then.
+bool MacroAutomaton::completes_options() const {
+  return std::any_of(accepted_.begin(), accepted_.end(),
+                     [&](int32_t symbol) { return nfa_.symbols()[symbol].has_options(); });
 }
 
 void MacroAutomaton::compute_calls(int32_t id) {
@@ -172,13 +211,12 @@ void MacroAutomaton::compute_calls(int32_t id) {
   for (const int32_t s : states)
     for (const CallEdge& call : nfa_.call_edges(s)) {
       const bool is_counter = nfa_.symbols()[call.symbol].is_counter();
-      if (m.is_start && !is_counter) continue;
+      if (m.is_start && (!is_counter || is_corner(m.context, call))) continue;
       const int32_t reports = tail_reports(m.context, call.target);
       if (reports != 0)
         (is_counter ? tail_counted : tail_called).emplace_back(call.symbol, reports);
       else
-        (is_counter ? counted : called)
-            .emplace_back(call.symbol, report_sets_.intern(std::vector<int32_t>{call.symbol}));
+        (is_counter ? counted : called).emplace_back(call.symbol, single_report(call.symbol));
     }
   if (!called.empty()) m.call_start = contexts_[intern_context(std::move(called))].start;
   if (!tail_called.empty()) m.tail_call_start = contexts_[intern_context(std::move(tail_called))].start;
@@ -187,9 +225,10 @@ void MacroAutomaton::compute_calls(int32_t id) {
     calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
     for (const auto& [symbol_id, reports] : calls) {
       const Symbol& symbol = nfa_.symbols()[symbol_id];
-      const int32_t body_report = report_sets_.intern(std::vector<int32_t>{symbol.counter_body});
+      const int32_t body_report = single_report(symbol.counter_body);
       const int32_t body_context = intern_context({{symbol.counter_body, body_report}});
-      const Counter counter{symbol.min, symbol.max, reports, contexts_[body_context].start};
+      const Counter counter{symbol.min,        symbol.max,      reports, contexts_[body_context].start,
+                            symbol.max_tokens, symbol.max_chars};
       m.counter_calls.push_back({intern_counter(counter), tail});
     }
   };
@@ -201,9 +240,9 @@ void MacroAutomaton::compute_calls(int32_t id) {
 int32_t MacroAutomaton::intern_counter(Counter counter) {
   const auto low = [](int64_t v) { return static_cast<int32_t>(v); };
   const auto high = [](int64_t v) { return static_cast<int32_t>(v >> 32); };
-  const int32_t id =
-      counter_keys_.intern(std::vector<int32_t>{low(counter.min), high(counter.min), low(counter.max),
-                                                high(counter.max), counter.reports, counter.body_start});
+  const int32_t id = counter_keys_.intern(std::vector<int32_t>{
+      low(counter.max_tokens), low(counter.max_chars), low(counter.min), high(counter.min), low(counter.max),
+      high(counter.max), counter.reports, counter.body_start});
   if (id == static_cast<int32_t>(counters_.size())) counters_.emplace_back() = counter;
   return id;
 }
@@ -219,7 +258,7 @@ int32_t MacroAutomaton::compute_after(int32_t id, int32_t reports) {
   for (const int32_t s : states)
     for (const CallEdge& call : nfa_.call_edges(s)) {
       if (!std::binary_search(completed.begin(), completed.end(), call.symbol)) continue;
-      if (m.is_start && !nfa_.symbols()[call.symbol].is_counter()) continue;
+      if (m.is_start && (!nfa_.symbols()[call.symbol].is_counter() || is_corner(m.context, call))) continue;
       if (tail_reports(m.context, call.target) == 0) targets.push_back(call.target);
     }
   begin_set();
@@ -228,6 +267,103 @@ int32_t MacroAutomaton::compute_after(int32_t id, int32_t reports) {
   after_.insert(key, static_cast<uint64_t>(result + 2));
   account(32);
   return result;
+}
+
+int32_t MacroAutomaton::next_token(int32_t id, int32_t token) {
+  const std::lock_guard lock(mutex_);
+  const uint64_t key = static_cast<uint64_t>(id) << 32 | static_cast<uint32_t>(token);
+  const auto found = token_targets_.find(key);
+  if (found != token_targets_.end()) return found->second;
+  const MacroState& m = states_[id];
+  begin_set();
+  for (const int32_t s : state_sets_[m.states])
+    for (const TokenEdge& e : nfa_.token_edges(s))
+      if (nfa_.token_sets()[e.set].contains(token)) add_state(e.target);
+  const int32_t target = set_.empty() ? kNone : close_set(m.context);
+  account(48);
+  token_targets_.emplace(key, target);
+  return target;
+}
+
+std::vector<int32_t> MacroAutomaton::token_sets(int32_t id) {
+  const std::lock_guard lock(mutex_);
+  std::vector<int32_t> sets;
+  for (const int32_t s : state_sets_[states_[id].states])
+    for (const TokenEdge& e : nfa_.token_edges(s)) sets.push_back(e.set);
+  return sets;
+}
+
+std::vector<int32_t> MacroAutomaton::captured_symbols(int32_t list) {
+  const std::lock_guard lock(mutex_);
+  return {captured_lists_[list].begin(), captured_lists_[list].end()};
+}
+
+const ActiveTemperatures& MacroAutomaton::temperatures_of(int32_t id, int32_t reports) {
+  with_calls(id);
+  const std::lock_guard lock(mutex_);
+  const uint64_t key = static_cast<uint64_t>(id) << 32 | static_cast<uint32_t>(reports);
+  const auto found = known_temperatures_.find(key);
+  if (found != known_temperatures_.end()) return found->second;
+  const ActiveTemperatures result = compute_temperatures(id, reports);
+  return known_temperatures_.emplace(key, result).first->second;
+}
+
+// With `reports`: of the rules that wait for them. Without: of the rules whose text goes on here, for a call
+// those of the rules that begin with it.
+ActiveTemperatures MacroAutomaton::compute_temperatures(int32_t id, int32_t reports) {
+  const MacroState& m = states_[id];
+  ActiveTemperatures result;
+  std::vector<int32_t> awaited(report_sets_[reports].begin(), report_sets_[reports].end()), ignored;
+  const auto add_own = [&](const MacroState& of, ActiveTemperatures& out, std::vector<int32_t>& inherited) {
+    const std::vector<int32_t> states(state_sets_[of.states].begin(), state_sets_[of.states].end());
+    for (const int32_t s : states)
+      if (!nfa_.byte_edges(s).empty() || !nfa_.token_edges(s).empty())
+        add_temperatures_of_owner(of.context, s, out, inherited);
+  };
+  if (reports == 0) {
+    add_own(m, result, ignored);
+    for (const int32_t start : {m.call_start, m.tail_call_start}) {
+      if (start == kNone) continue;
+      ActiveTemperatures begun;
+      add_own(states_[start], begun, awaited);
+      if (begun.highest >= 0) result.add(begun.highest);
+      result.differ |= begun.differ;
+    }
+  }
+  const std::vector<int32_t> states(state_sets_[m.states].begin(), state_sets_[m.states].end());
+  for (const int32_t s : states)
+    for (const CallEdge& call : nfa_.call_edges(s))
+      if (std::find(awaited.begin(), awaited.end(), call.symbol) != awaited.end())
+        add_temperatures_of_owner(m.context, s, result, ignored);
+  return result;
+}
+
+// A rule without a temperature has those of its callers: inside the frame, where it began, or the frame's
+// own.
+void MacroAutomaton::add_temperatures_of_owner(int32_t context, int32_t nfa_state, ActiveTemperatures& out,
+                                               std::vector<int32_t>& inherited) {
+  const Context& c = contexts_[context];
+  std::vector<int32_t> pending{nfa_.owner(nfa_state)}, seen = pending;
+  while (!pending.empty()) {
+    const int32_t symbol = pending.back();
+    pending.pop_back();
+    if (nfa_.symbols()[symbol].temperature >= 0) {
+      out.add(nfa_.symbols()[symbol].temperature);
+      continue;
+    }
+    for (size_t i = 0; i < c.wanted.size(); i += 2)
+      if (c.wanted[i] == symbol) {
+        out.inherited = union_reports(out.inherited, c.wanted[i + 1]);
+        inherited.push_back(symbol);
+      }
+    auto corner = std::lower_bound(c.corners.begin(), c.corners.end(), std::pair(symbol, INT32_MIN));
+    for (; corner != c.corners.end() && corner->first == symbol; ++corner) {
+      const int32_t caller = nfa_.owner(corner->second);
+      if (std::find(seen.begin(), seen.end(), caller) != seen.end()) continue;
+      seen.push_back(caller);
+      pending.push_back(caller);
+    }
+  }
 }
 
 int32_t MacroAutomaton::union_reports(int32_t a, int32_t b) {

@@ -31,9 +31,11 @@ constexpr int32_t kUnknown = -2;
 
 // A counted repetition called from a macro-state.
 struct Counter {
-  int64_t min, max;    // iterations; kUnbounded when there is no upper bound
-  int32_t reports;     // the report set it hands to its parents when it ends
-  int32_t body_start;  // the macro-state that begins an iteration
+  int64_t min, max;         // iterations; kUnbounded when there is no upper bound
+  int32_t reports;          // the report set it hands to its parents when it ends
+  int32_t body_start;       // the macro-state that begins an iteration
+  int64_t max_tokens = -1;  // budgets of the iteration, or -1
+  int64_t max_chars = -1;
 };
 
 struct CounterCall {
@@ -44,9 +46,12 @@ struct CounterCall {
 struct MacroState {
   int32_t context = 0;
   int32_t reports = 0;        // symbols complete here, as the parents know them; 0 is the empty set
+  int32_t captured = 0;       // captured symbols complete here, inner ones first; 0 is the empty list
   bool has_edges = false;     // can go on inside the frame
   bool has_calls = false;     // some state calls a symbol from the middle of the frame
   bool has_counters = false;  // some state calls a counted repetition
+  bool marks_start = false;   // of a start: frames that begin here note where
+  bool has_tokens = false;    // has edges of whole tokens
   bool is_start = false;      // nothing consumed yet: calls of rules are left corners, inside the frame
   int32_t states = 0;         // id of the sorted set of Nfa states with edges
   std::unique_ptr<std::atomic<int32_t>[]> next;  // by byte class: a macro-state, kNone or kUnknown
@@ -55,6 +60,18 @@ struct MacroState {
   int32_t call_start = kNone;       // start of the frame opened by ordinary calls
   int32_t tail_call_start = kNone;  // start of the frame opened by tail calls
   std::vector<CounterCall> counter_calls;
+};
+
+// The temperatures of rules active in a state, and where else to look.
+struct ActiveTemperatures {
+  double highest = -1;    // of the explicit ones, or -1
+  bool differ = false;    // there are different ones
+  int32_t inherited = 0;  // report set of the symbols whose callers' temperatures count too
+
+  void add(double temperature) {
+    differ |= highest >= 0 && temperature != highest;
+    highest = temperature > highest ? temperature : highest;
+  }
 };
 
 class MacroAutomaton {
@@ -86,6 +103,27 @@ class MacroAutomaton {
     const uint64_t found = after_.find(key);
     return found != 0 ? static_cast<int32_t>(found - 2) : compute_after(id, reports);
   }
+  // The macro-state after a whole token, inside the frame; kNone if there is none.
+  int32_t next_token(int32_t id, int32_t token);
+  // Token sets on the edges of a state, as indices into Nfa::token_sets.
+  std::vector<int32_t> token_sets(int32_t id);
+  // Whether frames that begin in start state `id` note where they begin, since captured rules may begin with
+  // them.
+  bool marks_start(int32_t id) const { return captures_ && states_[id].marks_start; }
+  bool captures() const { return captures_; }
+  bool has_budgets() const { return budgets_; }
+  // The smallest budget of characters; kUnbounded if there is none.
+  int64_t smallest_char_budget() const { return smallest_char_budget_; }
+  bool has_temperatures() const { return temperatures_; }
+  bool has_token_sets() const { return !nfa_.token_sets().empty(); }
+  // The captured symbols of a list, inner ones first.
+  std::vector<int32_t> captured_symbols(int32_t list);
+  // Temperatures of the rules active in a live item's state.
+  const ActiveTemperatures& temperatures(int32_t id) { return temperatures_of(id, 0); }
+  // The same for the rules that wait in calling state `id` for the symbols of `reports`.
+  const ActiveTemperatures& caller_temperatures(int32_t id, int32_t reports) {
+    return temperatures_of(id, reports);
+  }
   // The union of two report sets.
   int32_t merge_reports(int32_t a, int32_t b);
   // Bytes that may follow where `reports` are handed to parents.
@@ -99,6 +137,8 @@ class MacroAutomaton {
     std::vector<std::pair<int32_t, int32_t>>
         corners;  // (symbol, Nfa state after it) of the frame's start, sorted
     int32_t start = kNone;
+    bool lazy = false;      // ends where it first can
+    bool captures = false;  // some rule that may begin with the frame is captured
   };
 
   int32_t compute_next(int32_t id, int byte_class);
@@ -114,6 +154,13 @@ class MacroAutomaton {
   int32_t tail_reports(int32_t context, int32_t nfa_state);
   int32_t intern_counter(Counter counter);
   int32_t union_reports(int32_t a, int32_t b);
+  int32_t single_report(int32_t symbol) { return report_sets_.intern({&symbol, 1}); }
+  bool completes_options() const;
+  bool is_corner(int32_t context, const CallEdge& call) const;
+  const ActiveTemperatures& temperatures_of(int32_t id, int32_t reports);
+  ActiveTemperatures compute_temperatures(int32_t id, int32_t reports);
+  void add_temperatures_of_owner(int32_t context, int32_t nfa_state, ActiveTemperatures& out,
+                                 std::vector<int32_t>& inherited);
   void account(size_t bytes);
 
   Nfa nfa_;
@@ -122,13 +169,17 @@ class MacroAutomaton {
   StableVector<Counter> counters_;
   ConcurrentMap after_;
   int32_t root_start_ = kNone;
-  bool counts_ = false;
+  bool counts_ = false, captures_ = false, temperatures_ = false, budgets_ = false;
+  int64_t smallest_char_budget_ = kUnbounded;
 
   // Everything below is touched under the lock only.
   SequenceInterner report_sets_, state_sets_, context_keys_, state_keys_, counter_keys_;
+  SequenceInterner captured_lists_;
+  std::unordered_map<uint64_t, int32_t> token_targets_;
+  std::unordered_map<uint64_t, ActiveTemperatures> known_temperatures_;
   std::vector<Context> contexts_;
   std::unordered_map<uint64_t, int32_t> tail_reports_;
-  std::vector<int32_t> set_, accepted_, edge_states_;
+  std::vector<int32_t> set_, accepted_, edge_states_, captured_now_;
   std::vector<uint32_t> in_set_;
   uint32_t set_number_ = 0;
   std::atomic<size_t> memory_bytes_{0};

@@ -7,7 +7,7 @@
 
 namespace syntagma {
 
-Nfa::Nfa(const GrammarSource& source) {
+Nfa::Nfa(const GrammarSource& source) : token_sets_(source.token_sets) {
   NfaBuilder(source, *this).build();
   closures_.resize(state_count());
   visited_.assign(state_count(), 0);
@@ -24,8 +24,7 @@ std::span<const int32_t> Nfa::closure(int32_t state) const {
   while (!pending.empty()) {
     const int32_t s = pending.back();
     pending.pop_back();
-    if (byte_begin_[s] != byte_begin_[s + 1] || call_begin_[s] != call_begin_[s + 1] || accepts_[s] >= 0)
-      result.push_back(s);
+    if (has_edges(s) || accepts_[s] >= 0) result.push_back(s);
     for (uint32_t i = empty_begin_[s]; i < empty_begin_[s + 1]; ++i)
       if (visited_[empty_edges_[i]] != visit_) {
         visited_[empty_edges_[i]] = visit_;
@@ -93,10 +92,11 @@ void Nfa::compute_follow() {
 }
 
 size_t Nfa::memory_bytes() const {
-  size_t bytes = byte_edges_.size() * sizeof(ByteEdge) + call_edges_.size() * sizeof(CallEdge) +
-                 (empty_edges_.size() + accepts_.size() + visited_.size()) * sizeof(int32_t) +
-                 3 * byte_begin_.size() * sizeof(uint32_t) + symbols_.size() * sizeof(Symbol) +
-                 follow_.size() * sizeof(ByteSet) + closures_.size() * sizeof(closures_[0]);
+  size_t bytes =
+      byte_edges_.size() * sizeof(ByteEdge) + call_edges_.size() * sizeof(CallEdge) +
+      (empty_edges_.size() + accepts_.size() + owners_.size() + visited_.size()) * sizeof(int32_t) +
+      4 * byte_begin_.size() * sizeof(uint32_t) + symbols_.size() * sizeof(Symbol) +
+      follow_.size() * sizeof(ByteSet) + closures_.size() * sizeof(closures_[0]);
   return bytes;
 }
 

@@ -25,6 +25,11 @@ struct CallEdge {
   int32_t target;
 };
 
+struct TokenEdge {
+  int32_t set;  // index into Nfa::token_sets
+  int32_t target;
+};
+
 struct Symbol {
   int32_t start = -1;
   int32_t accept = -1;
@@ -32,8 +37,15 @@ struct Symbol {
   int64_t min = 0;            // iterations; of a counted repetition only
   int64_t max = 0;            // kUnbounded when there is no upper bound
   int32_t rule = -1;          // index of the grammar's rule, if this is one
+  bool lazy = false;          // ends where it first can; called only as the body of a counter of its own
+  int32_t capture = -1;       // index of the capture's name, or -1
+  double temperature = -1;    // or -1
+  int64_t max_tokens = -1;    // budgets of a counter's only iteration, or -1
+  int64_t max_chars = -1;
 
   bool is_counter() const { return counter_body >= 0; }
+  bool has_budget() const { return max_tokens >= 0 || max_chars >= 0; }
+  bool has_options() const { return lazy || capture >= 0 || temperature >= 0; }
 };
 
 class Nfa {
@@ -52,6 +64,16 @@ class Nfa {
   std::span<const CallEdge> call_edges(int32_t state) const {
     return {call_edges_.data() + call_begin_[state], call_edges_.data() + call_begin_[state + 1]};
   }
+  std::span<const TokenEdge> token_edges(int32_t state) const {
+    return {token_edges_.data() + token_begin_[state], token_edges_.data() + token_begin_[state + 1]};
+  }
+  const std::vector<TokenSet>& token_sets() const { return token_sets_; }
+  bool has_edges(int32_t state) const {
+    return byte_begin_[state] != byte_begin_[state + 1] || call_begin_[state] != call_begin_[state + 1] ||
+           token_begin_[state] != token_begin_[state + 1];
+  }
+  // The symbol in whose text this state lies.
+  int32_t owner(int32_t state) const { return owners_[state]; }
   // The symbol whose accept state this is, or -1.
   int32_t accepts(int32_t state) const { return accepts_[state]; }
 
@@ -65,6 +87,11 @@ class Nfa {
   // Byte classes: bytes of one class take the same edges everywhere.
   int class_count() const { return class_count_; }
   uint8_t class_of(uint8_t byte) const { return class_of_[byte]; }
+  // Whether the class has a single byte.
+  bool is_single(int byte_class) const {
+    const int next = byte_class + 1 < class_count_ ? representative_[byte_class + 1] : 256;
+    return next == representative_[byte_class] + 1;
+  }
   uint8_t representative(int byte_class) const { return representative_[byte_class]; }
 
   size_t memory_bytes() const;
@@ -77,11 +104,14 @@ class Nfa {
   std::vector<Symbol> symbols_;
   int32_t root_ = 0;
   bool root_nullable_ = false;
-  std::vector<uint32_t> byte_begin_, call_begin_, empty_begin_;
+  std::vector<uint32_t> byte_begin_, call_begin_, empty_begin_, token_begin_;
   std::vector<ByteEdge> byte_edges_;
   std::vector<CallEdge> call_edges_;
   std::vector<int32_t> empty_edges_;
+  std::vector<TokenEdge> token_edges_;
+  std::vector<TokenSet> token_sets_;
   std::vector<int32_t> accepts_;
+  std::vector<int32_t> owners_;
   std::vector<ByteSet> follow_;
   int class_count_ = 0;
   uint8_t class_of_[256] = {};

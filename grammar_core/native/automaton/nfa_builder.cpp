@@ -10,6 +10,7 @@ namespace syntagma {
 namespace {
 
 constexpr int32_t kMaxStates = 8'000'000;
+constexpr int64_t kMaxCopies = 100'000;
 
 }  // namespace
 
@@ -18,10 +19,11 @@ NfaBuilder::NfaBuilder(const GrammarSource& source, Nfa& nfa)
   symbol_of_rule_.assign(source.rule_bodies.size(), -1);
 }
 
-int32_t NfaBuilder::new_state() {
+int32_t NfaBuilder::new_state(int32_t owner) {
   if (state_count_ == kMaxStates)
     throw LimitExceeded("automaton_states", kMaxStates,
                         "The grammar needs more than " + std::to_string(kMaxStates) + " automaton states");
+  nfa_.owners_.push_back(owner);
   return state_count_++;
 }
 
@@ -30,11 +32,32 @@ int32_t NfaBuilder::add_symbol(Symbol symbol) {
   return static_cast<int32_t>(nfa_.symbols_.size()) - 1;
 }
 
+// The symbol of a text with states of its own.
+int32_t NfaBuilder::body_symbol(int32_t expression, Symbol symbol) {
+  const auto id = static_cast<int32_t>(nfa_.symbols_.size());
+  symbol.start = new_state(id);
+  symbol.accept = new_state(id);
+  add_task(expression, symbol.start, symbol.accept, id);
+  return add_symbol(symbol);
+}
+
 int32_t NfaBuilder::rule_symbol(int32_t rule) {
-  if (symbol_of_rule_[rule] < 0) {
-    const int32_t start = new_state(), accept = new_state();
-    symbol_of_rule_[rule] = add_symbol({start, accept, -1, 0, 0, rule});
-    tasks_.push_back({source_.rule_bodies[rule], start, accept});
+  if (symbol_of_rule_[rule] >= 0) return symbol_of_rule_[rule];
+  const RuleOptions& options = source_.rule_options[rule];
+  Symbol symbol;
+  symbol.rule = rule;
+  symbol.lazy = options.lazy;
+  symbol.capture = options.capture;
+  symbol.temperature = options.temperature;
+  symbol_of_rule_[rule] = body_symbol(source_.rule_bodies[rule], symbol);
+  if (options.lazy ||
+      options.has_budget()) {  // a frame of its own, so that ending early ends only this occurrence
+    Symbol once;
+    once.max_tokens = options.max_tokens;
+    once.max_chars = options.max_chars;
+    once.counter_body = symbol_of_rule_[rule];
+    once.min = once.max = 1;
+    symbol_of_rule_[rule] = add_symbol(once);
   }
   return symbol_of_rule_[rule];
 }
@@ -44,19 +67,33 @@ int32_t NfaBuilder::counter_symbol(int32_t repeat) {
   if (found != symbol_of_repeat_.end()) return found->second;
   const Expression& e = source_.expressions[repeat];
   const auto body = static_cast<int32_t>(e.first);
-  const int32_t start = new_state(), accept = new_state();
-  const int32_t body_symbol = add_symbol({start, accept});
-  tasks_.push_back({body, start, accept});
+  Symbol counter;
+  counter.counter_body = body_symbol(body, {});
   // Iterations are counted only when they consume something, so a nullable body needs none.
-  const int64_t min = facts_.nullable[body] ? 0 : e.min;
-  const int32_t symbol = add_symbol({-1, -1, body_symbol, min, e.max});
+  counter.min = facts_.nullable[body] ? 0 : e.min;
+  counter.max = e.max;
+  const int32_t symbol = add_symbol(counter);
   symbol_of_repeat_.emplace(repeat, symbol);
   return symbol;
 }
 
+// A root with a frame of its own gets a symbol that calls it.
+int32_t NfaBuilder::root_symbol() {
+  const int32_t symbol = rule_symbol(source_.root);
+  if (!nfa_.symbols_[symbol].is_counter()) return symbol;
+  const auto caller = static_cast<int32_t>(nfa_.symbols_.size());
+  Symbol root;
+  root.start = new_state(caller);
+  root.accept = new_state(caller);
+  const RuleOptions& options = source_.rule_options[source_.root];
+  if (!(nfa_.root_nullable_ && (options.lazy || options.max_chars == 0)))
+    calls_.push_back({root.start, {symbol, root.accept}});
+  return add_symbol(root);
+}
+
 void NfaBuilder::build() {
-  nfa_.root_ = rule_symbol(source_.root);
   nfa_.root_nullable_ = facts_.nullable[source_.rule_bodies[source_.root]];
+  nfa_.root_ = root_symbol();
   while (!tasks_.empty()) {
     const Task task = tasks_.back();
     tasks_.pop_back();
@@ -81,6 +118,11 @@ void NfaBuilder::run_task(const Task& task) {
       return build_choice(task, e);
     case Op::kRepeat:
       return build_repeat(task, e);
+    case Op::kAutomaton:
+      return build_automaton(task, e);
+    case Op::kTokenSet:
+      tokens_.push_back({task.from, {static_cast<int32_t>(e.first), task.to}});
+      return;
   }
 }
 
@@ -89,7 +131,7 @@ void NfaBuilder::build_literal(const Task& task, const Expression& e) {
   int32_t state = task.from;
   for (int64_t i = 0; i < e.count; ++i) {
     const auto byte = static_cast<uint8_t>(source_.literals[e.first + i]);
-    const int32_t next = i + 1 == e.count ? task.to : new_state();
+    const int32_t next = i + 1 == e.count ? task.to : new_state(task.owner);
     bytes_.push_back({state, {byte, byte, next}});
     state = next;
   }
@@ -105,7 +147,7 @@ void NfaBuilder::build_char_class(const Task& task, const Expression& e) {
       const auto [low, high] = sequence.bytes[i];
       const auto [entry, added] = states.try_emplace({target, low, high}, 0);
       if (added) {
-        entry->second = new_state();
+        entry->second = new_state(task.owner);
         bytes_.push_back({entry->second, {low, high, target}});
       }
       target = entry->second;
@@ -116,11 +158,19 @@ void NfaBuilder::build_char_class(const Task& task, const Expression& e) {
 
 void NfaBuilder::build_reference(const Task& task, const Expression& e) {
   const auto rule = static_cast<int32_t>(e.first);
-  if (facts_.inlined[rule]) {
-    tasks_.push_back({source_.rule_bodies[rule], task.from, task.to});
+  const RuleOptions& options = source_.rule_options[rule];
+  if (in_lazy(task) && (facts_.recursive[rule] || options.any()))
+    throw InvalidGrammar(
+        "The lazy rule \"" + source_.rule_names[nfa_.symbols_[task.owner].rule] +
+        "\" must have a body without recursive rules and rules with options, but refers to \"" +
+        source_.rule_names[rule] + "\"");
+  if (facts_.inlined[rule] || in_lazy(task)) {
+    add_task(source_.rule_bodies[rule], task.from, task.to, task.owner);
     return;
   }
   if (facts_.nullable[task.expression]) add_empty(task.from, task.to);
+  const bool ends_at_once = options.lazy || options.max_chars == 0;
+  if (ends_at_once && facts_.nullable[task.expression]) return;  // it always commits to the empty text
   if (facts_.nonempty[task.expression]) calls_.push_back({task.from, {rule_symbol(rule), task.to}});
 }
 
@@ -129,8 +179,8 @@ void NfaBuilder::build_sequence(const Task& task, const Expression& e) {
   if (children.empty()) return add_empty(task.from, task.to);
   int32_t state = task.from;
   for (size_t i = 0; i < children.size(); ++i) {
-    const int32_t next = i + 1 == children.size() ? task.to : new_state();
-    tasks_.push_back({children[i], state, next});
+    const int32_t next = i + 1 == children.size() ? task.to : new_state(task.owner);
+    add_task(children[i], state, next, task.owner);
     state = next;
   }
 }
@@ -142,7 +192,7 @@ void NfaBuilder::build_choice(const Task& task, const Expression& e) {
     if (option.op == Op::kLiteral && option.count > 0)
       literals.push_back(child);
     else
-      tasks_.push_back({child, task.from, task.to});
+      add_task(child, task.from, task.to, task.owner);
   }
   build_literal_trie(task, std::move(literals));
 }
@@ -164,7 +214,7 @@ void NfaBuilder::build_literal_trie(const Task& task, std::vector<int32_t> liter
     path.resize(shared + 1);
     for (size_t i = shared; i + 1 < current.size(); ++i) {
       const auto byte = static_cast<uint8_t>(current[i]);
-      const int32_t next = new_state();
+      const int32_t next = new_state(task.owner);
       bytes_.push_back({path.back(), {byte, byte, next}});
       path.push_back(next);
     }
@@ -174,44 +224,80 @@ void NfaBuilder::build_literal_trie(const Task& task, std::vector<int32_t> liter
   }
 }
 
-void NfaBuilder::build_loop(int32_t body, int32_t from, int32_t to) {
-  const int32_t hub = new_state();
-  add_empty(from, hub);
-  add_empty(hub, to);
-  tasks_.push_back({body, hub, hub});
+// Any number of `body` between the ends of `task`.
+void NfaBuilder::build_loop(const Task& task, int32_t body) {
+  const int32_t hub = new_state(task.owner);
+  add_empty(task.from, hub);
+  add_empty(hub, task.to);
+  add_task(body, hub, hub, task.owner);
 }
 
 void NfaBuilder::build_repeat(const Task& task, const Expression& e) {
   const auto body = static_cast<int32_t>(e.first);
   if (e.max == 0 || !facts_.productive(body)) return add_empty(task.from, task.to);
-  if (facts_.counted[task.expression]) {
+  if (facts_.counted[task.expression] && !in_lazy(task)) {
     if (facts_.nullable[task.expression]) add_empty(task.from, task.to);
     if (facts_.nonempty[task.expression])
       calls_.push_back({task.from, {counter_symbol(task.expression), task.to}});
     return;
   }
-  if (e.max == kUnbounded && e.min <= 1) {
-    if (e.min == 0) return build_loop(body, task.from, task.to);
-    const int32_t begin = new_state(), end = new_state();
-    add_empty(task.from, begin);
-    tasks_.push_back({body, begin, end});
-    add_empty(end, begin);
-    add_empty(end, task.to);
-    return;
-  }
+  if (e.max != kUnbounded || e.min > 1) return build_copies(task, e);
+  if (e.min == 0) return build_loop(task, body);
+  const int32_t begin = new_state(task.owner), end = new_state(task.owner);
+  add_empty(task.from, begin);
+  add_task(body, begin, end, task.owner);
+  add_empty(end, begin);
+  add_empty(end, task.to);
+}
+
+void NfaBuilder::build_copies(const Task& task, const Expression& e) {
+  const auto body = static_cast<int32_t>(e.first);
+  const int64_t copies = e.max == kUnbounded ? e.min : e.max;
+  if (copies > kMaxCopies)
+    throw LimitExceeded(
+        "repetition", kMaxCopies,
+        "A repetition in a lazy rule may take at most " + std::to_string(kMaxCopies) + " copies");
   int32_t state = task.from;
   for (int64_t i = 0; i < e.min; ++i) {
-    const int32_t next = new_state();
-    tasks_.push_back({body, state, next});
+    const int32_t next = new_state(task.owner);
+    add_task(body, state, next, task.owner);
     state = next;
   }
-  if (e.max == kUnbounded) return build_loop(body, state, task.to);
+  if (e.max == kUnbounded) return build_loop({task.expression, state, task.to, task.owner}, body);
   add_empty(state, task.to);
   for (int64_t i = e.min; i < e.max; ++i) {
-    const int32_t next = new_state();
-    tasks_.push_back({body, state, next});
+    const int32_t next = new_state(task.owner);
+    add_task(body, state, next, task.owner);
     add_empty(next, task.to);
     state = next;
+  }
+}
+
+// Only states that can be reached and can be completed.
+void NfaBuilder::build_automaton(const Task& task, const Expression& e) {
+  const AutomatonShape& shape = source_.automata[e.min];
+  const auto labels = source_.children_of(e);
+  std::vector<std::vector<int32_t>> before(shape.state_count);
+  for (size_t i = 0; i < shape.edges.size(); ++i)
+    if (facts_.productive(labels[i])) before[shape.edges[i].to].push_back(shape.edges[i].from);
+  std::vector<int32_t> state_of(shape.state_count, -1), pending;
+  const auto keep = [&](int32_t state) {
+    if (state_of[state] >= 0) return;
+    state_of[state] = new_state(task.owner);
+    pending.push_back(state);
+  };
+  for (const int32_t state : shape.accepting) keep(state);
+  while (!pending.empty()) {
+    const int32_t state = pending.back();
+    pending.pop_back();
+    for (const int32_t source : before[state]) keep(source);
+  }
+  add_empty(task.from, state_of[0]);
+  for (const int32_t state : shape.accepting) add_empty(state_of[state], task.to);
+  for (size_t i = 0; i < shape.edges.size(); ++i) {
+    const auto [from, to] = shape.edges[i];
+    if (facts_.productive(labels[i]) && state_of[from] >= 0 && state_of[to] >= 0)
+      add_task(labels[i], state_of[from], state_of[to], task.owner);
   }
 }
 
@@ -229,6 +315,7 @@ void NfaBuilder::place_edges(std::vector<Placed<Edge>>& placed, std::vector<uint
 void NfaBuilder::finish() {
   place_edges(bytes_, nfa_.byte_begin_, nfa_.byte_edges_);
   place_edges(calls_, nfa_.call_begin_, nfa_.call_edges_);
+  place_edges(tokens_, nfa_.token_begin_, nfa_.token_edges_);
   std::vector<Placed<int32_t>> empty;
   empty.reserve(empty_.size());
   for (const EmptyEdge& e : empty_) empty.push_back({e.from, e.to});

@@ -19,6 +19,7 @@ class NfaBuilder {
   struct Task {
     int32_t expression;
     int32_t from, to;
+    int32_t owner;  // the symbol whose text is built
   };
   struct EmptyEdge {
     int32_t from, to;
@@ -29,10 +30,16 @@ class NfaBuilder {
     Edge edge;
   };
 
-  int32_t new_state();
+  int32_t new_state(int32_t owner);
+  void add_task(int32_t expression, int32_t from, int32_t to, int32_t owner) {
+    tasks_.push_back({expression, from, to, owner});
+  }
   int32_t add_symbol(Symbol symbol);
+  int32_t body_symbol(int32_t expression, Symbol symbol);
   int32_t rule_symbol(int32_t rule);
   int32_t counter_symbol(int32_t repeat);
+  int32_t root_symbol();
+  bool in_lazy(const Task& task) const { return nfa_.symbols_[task.owner].lazy; }
   void add_empty(int32_t from, int32_t to) { empty_.push_back({from, to}); }
   void run_task(const Task& task);
   void build_literal(const Task& task, const Expression& e);
@@ -42,7 +49,9 @@ class NfaBuilder {
   void build_choice(const Task& task, const Expression& e);
   void build_literal_trie(const Task& task, std::vector<int32_t> literals);
   void build_repeat(const Task& task, const Expression& e);
-  void build_loop(int32_t body, int32_t from, int32_t to);
+  void build_loop(const Task& task, int32_t body);
+  void build_copies(const Task& task, const Expression& e);
+  void build_automaton(const Task& task, const Expression& e);
   void finish();
   template <typename Edge>
   void place_edges(std::vector<Placed<Edge>>& placed, std::vector<uint32_t>& begin, std::vector<Edge>& edges);
@@ -53,6 +62,7 @@ class NfaBuilder {
   std::vector<Task> tasks_;
   std::vector<Placed<ByteEdge>> bytes_;
   std::vector<Placed<CallEdge>> calls_;
+  std::vector<Placed<TokenEdge>> tokens_;
   std::vector<EmptyEdge> empty_;
   std::vector<int32_t> symbol_of_rule_;
   std::unordered_map<int32_t, int32_t> symbol_of_repeat_;

@@ -91,9 +91,37 @@ const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set) {
   auto result = std::make_unique<WalkResult>();
   result->row = keep(from.size() == 1 ? Row::from_sorted_ranges(*vocabulary_, ranges)
                                       : Row::from_ranges(*vocabulary_, ranges));
+  result->row = with_token_sets(result->row, start, exit_set);
   result->exits = group_exits(std::move(leaving));
   const uint64_t key = static_cast<uint64_t>(start) << 32 | static_cast<uint32_t>(exit_set);
   return results_.emplace(key, std::move(result)).first->second.get();
+}
+
+// Token sets stand at token boundaries only.
+const Row* MaskStore::with_token_sets(const Row* row, int32_t state, int32_t exit_set) {
+  if (exit_set != kWholeTrie || !automaton_.has_token_sets()) return row;
+  for (const int32_t set : walk_.walker().token_sets(state)) {
+    const Row* tokens = token_set_row(set);
+    if (!tokens->empty()) row = row->empty() ? tokens : keep(Row::merge(*vocabulary_, *row, *tokens));
+  }
+  return row;
+}
+
+const Row* MaskStore::token_set_mask(int32_t macro) {
+  const std::lock_guard lock(mutex_);
+  return with_token_sets(nothing_, walk_.walker().state_of({macro, kBaseParents}), kWholeTrie);
+}
+
+const Row* MaskStore::token_set_row(int32_t set) {
+  const Row*& row = token_set_rows_[set];
+  if (row == nullptr) {
+    const TokenSet& tokens = automaton_.nfa().token_sets()[set];
+    std::vector<uint32_t> words(vocabulary_->mask_words(), 0);
+    for (int32_t id = 0; id < vocabulary_->size(); ++id)
+      if (tokens.contains(id)) words[id / 32] |= uint32_t{1} << (id % 32);
+    row = keep(Row::from_words(*vocabulary_, std::move(words)));
+  }
+  return row;
 }
 
 // From pairs of a report set and a trie node.
@@ -144,6 +172,8 @@ MaskStore::CountedWalk* MaskStore::counted_walk(int32_t counter, int32_t macro, 
   auto walk = std::make_unique<CountedWalk>();
   const std::vector<int32_t> from(origins(exit_set).begin(), origins(exit_set).end());
   walk->findings = walk_.run(start, from, true);
+  if (automaton_.has_token_sets() && !walk_.walker().token_sets(start).empty())
+    walk->findings.countable = false;
   std::vector<RankRange> by_characters;
   walk->most = 0;
   for (const ConsumedTokens& tokens : walk->findings.consumed) {

@@ -42,6 +42,7 @@ class MaskStore {
   // False, without a call for every way, if that takes a walk and `may_walk` is not given.
   template <typename Visit>
   bool for_each_result(StackArena& arena, Item item, int32_t exit_set, bool may_walk, Visit visit) {
+    item.parents = arena.without_markers(item.parents);
     if (!arena.has_counters(item.parents)) {
       const WalkResult* result = plain_result(item.macro, exit_set, may_walk);
       if (result == nullptr) return false;
@@ -62,6 +63,12 @@ class MaskStore {
   // Rows live as long as the store.
   const Row* nothing() const { return nothing_; }
   const Row* stop_tokens() const { return stop_tokens_; }
+  // Tokens of the token sets that may come next in a macro-state's frame.
+  const Row* token_set_mask(int32_t macro);
+  const Row* add(Row row) {
+    const std::lock_guard lock(mutex_);
+    return keep(std::move(row));
+  }
   const Row* merged(const Row* a, const Row* b) {
     if (a == b || b->empty()) return a;
     if (a->empty()) return b;
@@ -90,6 +97,8 @@ class MaskStore {
   std::vector<CountedResult> counted_results(StackArena& arena, Item item, int32_t exit_set, bool may_walk);
   const WalkResult* result_of_state(int32_t state, int32_t exit_set, bool may_walk);
   const WalkResult* walk(int32_t start, int32_t exit_set);
+  const Row* with_token_sets(const Row* row, int32_t state, int32_t exit_set);
+  const Row* token_set_row(int32_t set);
   int64_t within_reach(int64_t iterations) const;
   void update_memory();
 
@@ -132,6 +141,7 @@ class MaskStore {
   std::vector<std::unique_ptr<Row>> rows_;
   std::unordered_map<uint64_t, std::unique_ptr<CountedWalk>> counted_walks_;  // by walker state and exit set
   std::vector<std::unique_ptr<WalkResult>> cut_results_;
+  std::unordered_map<int32_t, const Row*> token_set_rows_;
   size_t row_bytes_ = 0;
 };
 

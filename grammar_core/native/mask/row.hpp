@@ -19,6 +19,7 @@ class Row {
   static Row from_sorted_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges);
   // From ranges of ranks in any order, with overlaps.
   static Row from_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges);
+  static Row from_words(const Vocabulary& vocabulary, std::vector<uint32_t> words);
   static Row from_stop_tokens(const Vocabulary& vocabulary);
   // The allowed tokens of `row` that `words` has too.
   static Row intersect(const Vocabulary& vocabulary, const Row& row, std::span<const uint32_t> words);
@@ -37,8 +38,6 @@ class Row {
   size_t memory_bytes() const { return sizeof(Row) + data_.capacity() * sizeof(uint32_t); }
 
  private:
-  static Row from_words(const Vocabulary& vocabulary, std::vector<uint32_t> words);
-
   Form form_ = Form::kAllowed;
   uint32_t id_ = 0;
   std::vector<uint32_t> data_;  // token ids that are allowed, or text tokens that are not; or the words

@@ -1,5 +1,7 @@
 #include "mask/walk_automaton.hpp"
 
+#include <algorithm>
+
 namespace syntagma {
 
 WalkAutomaton::WalkAutomaton(MacroAutomaton& automaton)
@@ -50,6 +52,25 @@ int32_t WalkAutomaton::compute_next(int32_t state, int byte_class) {
   if (scratch_.counted)
     finished_[slot] = target != kNone && states_[target].between_iterations ? 1 : kUncountable;
   return target;
+}
+
+std::vector<int32_t> WalkAutomaton::token_sets(int32_t state) {
+  std::vector<int32_t> sets;
+  const auto add = [&](int32_t macro) {
+    if (macro == kNone || !automaton_.state(macro).has_tokens) return;
+    const std::vector<int32_t> more = automaton_.token_sets(macro);
+    sets.insert(sets.end(), more.begin(), more.end());
+  };
+  const auto key = keys_[state];
+  for (size_t i = 1; i < key.size(); i += 2) {
+    add(key[i]);
+    const MacroState& m = automaton_.with_calls(key[i]);
+    add(m.call_start);
+    add(m.tail_call_start);
+  }
+  std::sort(sets.begin(), sets.end());
+  sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
+  return sets;
 }
 
 bool WalkAutomaton::returns(int32_t from, int32_t to, int low, int high, int bytes) {

@@ -31,6 +31,8 @@ class WalkAutomaton {
     const int32_t target = next_[static_cast<size_t>(state) * class_count_ + byte_class];
     return target != kUnknown ? target : compute_next(state, byte_class);
   }
+  // Token sets that may come next in `state`, as indices into Nfa::token_sets.
+  std::vector<int32_t> token_sets(int32_t state);
   // Iterations of the counter right above the base that this byte finishes: 0 or 1, or kUncountable when the
   // readings differ. The transition must be known.
   uint8_t finished_iterations(int32_t state, uint8_t byte) const {

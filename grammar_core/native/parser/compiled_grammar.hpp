@@ -2,10 +2,13 @@
 // and threads.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <string>
 
+#include "automaton/errors.hpp"
 #include "automaton/macro_automaton.hpp"
 #include "mask/mask_store.hpp"
 #include "vocabulary/vocabulary.hpp"
@@ -14,15 +17,22 @@ namespace syntagma {
 
 class CompiledGrammar {
  public:
-  CompiledGrammar(const GrammarSource& source, std::shared_ptr<const Vocabulary> vocabulary,
-                  size_t mask_bytes_limit)
-      : automaton_(Nfa(source)),
+  // Throws InvalidGrammar for a token id out of the vocabulary's range.
+  CompiledGrammar(GrammarSource source, std::shared_ptr<const Vocabulary> vocabulary, size_t mask_bytes_limit)
+      : automaton_(Nfa(with_resolved_tokens(std::move(source), *vocabulary))),
         vocabulary_(std::move(vocabulary)),
         mask_bytes_limit_(mask_bytes_limit),
         masks_(std::make_shared<MaskStore>(automaton_, vocabulary_)) {}
 
   MacroAutomaton& automaton() { return automaton_; }
   const Vocabulary& vocabulary() const { return *vocabulary_; }
+
+  // Whether any of the grammar's token sets has the token.
+  bool matches_token_sets(int32_t id) const {
+    for (const TokenSet& set : automaton_.nfa().token_sets())
+      if (set.contains(id)) return true;
+    return false;
+  }
 
   // Changes when the mask store was replaced.
   uint32_t generation() const { return generation_.load(std::memory_order_acquire); }
@@ -42,6 +52,22 @@ class CompiledGrammar {
   size_t memory_bytes() const { return automaton_.memory_bytes() + masks()->memory_bytes(); }
 
  private:
+  // What a negated set leaves over is text and control tokens, but neither stop tokens nor ids without a
+  // token.
+  static GrammarSource with_resolved_tokens(GrammarSource source, const Vocabulary& vocabulary) {
+    for (TokenSet& set : source.token_sets) {
+      if (!set.ids.empty() && set.ids.back() >= vocabulary.size())
+        throw InvalidGrammar("Token id " + std::to_string(set.ids.back()) +
+                             " is outside of the vocabulary of " + std::to_string(vocabulary.size()) +
+                             " tokens");
+      if (!set.negated) continue;
+      for (int32_t id = 0; id < vocabulary.size(); ++id)
+        if (!vocabulary.is_free_token(id)) set.ids.push_back(id);
+      std::sort(set.ids.begin(), set.ids.end());
+    }
+    return source;
+  }
+
   MacroAutomaton automaton_;
   std::shared_ptr<const Vocabulary> vocabulary_;
   size_t mask_bytes_limit_;

@@ -1,22 +1,43 @@
 #include "parser/matcher.hpp"
 
 #include <algorithm>
+#include <set>
+#include <stdexcept>
 
 #include "automaton/errors.hpp"
+#include "vocabulary/utf8.hpp"
 
 namespace syntagma {
 namespace {
 
 constexpr size_t kArenaLimit = size_t{512} << 20;
+constexpr size_t kForcedTextLimit = 4096;  // bytes
+
+bool is_continuation(char byte) { return (static_cast<uint8_t>(byte) & 0xC0) == 0x80; }
+
+int64_t count_characters(std::string_view text) {
+  return std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation(c); });
+}
 
 }  // namespace
 
-Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar)
+Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar, MatcherOptions options)
     : grammar_(std::move(grammar)),
+      options_(std::move(options)),
       generation_(grammar_->generation()),
       stacks_(std::make_shared<Stacks>(grammar_->automaton())) {
   masks_ = grammar_->masks();
+  if (options_.stop_tokens)
+    for (const int32_t id : *options_.stop_tokens)
+      if (id < 0 || id >= grammar_->vocabulary().size())
+        throw std::invalid_argument("stop token id " + std::to_string(id) + " is outside of the vocabulary");
   reset();
+}
+
+bool Matcher::is_stop_token(int32_t id) const {
+  if (!options_.stop_tokens) return grammar_->vocabulary().is_stop_token(id);
+  return std::find(options_.stop_tokens->begin(), options_.stop_tokens->end(), id) !=
+         options_.stop_tokens->end();
 }
 
 std::span<const Item> Matcher::items() const {
@@ -26,18 +47,23 @@ std::span<const Item> Matcher::items() const {
 
 void Matcher::push(std::span<const Item> items, bool completed, bool terminated) {
   items_.insert(items_.end(), items.begin(), items.end());
-  steps_.push_back({items_.size(), completed, terminated, nullptr, 0});
+  steps_.push_back({items_.size(), captures_.size(), text_.size(), characters_, tokens_, completed,
+                    terminated, nullptr, 0});
 }
 
 void Matcher::reset() {
   items_.clear();
   steps_.clear();
+  captures_.clear();
+  text_.clear();
+  characters_ = tokens_ = 0;
   if (stacks_.use_count() > 1)
     stacks_ = std::make_shared<Stacks>(grammar_->automaton());
   else
     stacks_->clear();
   const MacroAutomaton& automaton = grammar_->automaton();
   Configuration start;
+  follow_text(false);
   if (automaton.root_start() != kNone)  // else the language is only the empty text
     stacks_->stepper.start({automaton.root_start(), kBaseParents}, start);
   push(start.items, automaton.nfa().root_nullable(), false);
@@ -46,44 +72,106 @@ void Matcher::reset() {
 bool Matcher::accept_token(int32_t id) {
   const Vocabulary& vocabulary = grammar_->vocabulary();
   if (is_terminated() || id < 0 || id >= vocabulary.size()) return false;
-  if (vocabulary.is_stop_token(id)) {
-    if (!is_completed()) return false;
+  if (is_stop_token(id) && can_end()) {
     push({}, false, true);
     return true;
   }
+  if (options_.stop_tokens && is_stop_token(id)) return false;
   const std::string_view text = vocabulary.token(id);
-  return !text.empty() && run(text);
+  if (!grammar_->automaton().has_token_sets()) return !text.empty() && run(text, true);
+  return run_token(id, text);
 }
 
 bool Matcher::accept_bytes(std::string_view text) {
   if (is_terminated()) return false;
-  if (!text.empty()) return run(text);
+  if (!text.empty()) return run(text, false);
   const std::vector<Item> same(items().begin(), items().end());
-  push(same, is_completed(), false);
+  push(same, can_end(), false);
   return true;
 }
 
-bool Matcher::run(std::string_view text) {
-  const std::lock_guard lock(stacks_->mutex);
+void Matcher::check_memory() const {
   if (stacks_->arena.memory_bytes() > kArenaLimit)
     throw LimitExceeded("parse_stack_memory", kArenaLimit,
                         "The text's parse needs more than " + std::to_string(kArenaLimit >> 20) + " MiB");
-  const Nfa& nfa = grammar_->automaton().nfa();
+}
+
+// What an attempt that failed has left is overwritten here.
+void Matcher::follow_text(bool in_token) {
+  if (!steps_.empty()) {
+    captures_.resize(steps_.back().captures_end);
+    text_.resize(steps_.back().text_end);
+    characters_ = steps_.back().characters;
+    tokens_ = steps_.back().tokens;
+  }
+  stacks_->stepper.follow_text(grammar_->automaton().captures() ? &captures_ : nullptr,
+                               {static_cast<int64_t>(text_.size()), characters_, tokens_, in_token, false});
+}
+
+bool Matcher::run(std::string_view text, bool is_token) {
+  const std::lock_guard lock(stacks_->mutex);
+  check_memory();
+  stacks_->stepper.reset_work();
+  follow_text(is_token);
+  Configuration& reached = stacks_->reached;
+  if (!run_bytes(text, reached)) return false;
+  took(text, is_token);
+  push(reached.items, reached.base_reports != 0, false);
+  return true;
+}
+
+// A token may be read as text and as a member of a token set at once.
+bool Matcher::run_token(int32_t id, std::string_view text) {
+  const std::lock_guard lock(stacks_->mutex);
+  check_memory();
   Stepper& stepper = stacks_->stepper;
   stepper.reset_work();
+  follow_text(true);
+  Configuration as_token, merged;
+  Configuration& as_text = stacks_->reached;
+  if (text.empty() || !run_bytes(text, as_text)) {
+    as_text.clear();
+    follow_text(true);
+  }
+  if (grammar_->matches_token_sets(id)) {
+    stepper.follow_text(
+        grammar_->automaton().captures() ? &captures_ : nullptr,
+        {static_cast<int64_t>(text_.size()), characters_ + count_characters(text), tokens_, true, true});
+    stepper.step_token(items(), id, static_cast<int64_t>(text.size()), as_token);
+  }
+  if (!as_text.alive() && !as_token.alive()) return false;
+  stepper.ignore_text();
+  stepper.merge(as_text, as_token, merged);
+  took(text, true);
+  push(merged.items, merged.base_reports != 0, false);
+  return true;
+}
+
+void Matcher::took(std::string_view text, bool is_token) {
+  text_ += text;
+  characters_ += count_characters(text);
+  tokens_ += is_token;
+}
+
+bool Matcher::run_bytes(std::string_view text, Configuration& out) {
+  const Nfa& nfa = grammar_->automaton().nfa();
+  Stepper& stepper = stacks_->stepper;
   std::span<const Item> current = items();
   Item single;
-  bool completed = false;
+  int32_t base_reports = 0;
   int side = 0;
+  size_t left = text.size();
   for (const char c : text) {
     const int byte_class = nfa.class_of(static_cast<uint8_t>(c));
+    stepper.clock().characters += !is_continuation(c);
+    stepper.clock().token_ends = --left == 0;
     if (current.size() == 1) {
       const int32_t inside = stepper.step_inside(current[0].macro, byte_class);
       if (inside == kNone) return false;
       if (inside != kUnknown) {
         single = {inside, current[0].parents};
         current = {&single, 1};
-        completed = false;
+        base_reports = 0;
         continue;
       }
     }
@@ -91,22 +179,154 @@ bool Matcher::run(std::string_view text) {
     stepper.step(current, byte_class, next);
     if (!next.alive()) return false;
     current = next.items;
-    completed = next.base_reports != 0;
+    base_reports = next.base_reports;
     side ^= 1;
   }
-  push(current, completed, false);
+  out.items.assign(current.begin(), current.end());
+  out.base_reports = base_reports;
   return true;
 }
 
 void Matcher::rollback(size_t steps) {
   steps_.resize(steps_.size() - steps);
   items_.resize(steps_.back().items_end);
+  captures_.resize(steps_.back().captures_end);
+  text_.resize(steps_.back().text_end);
+  characters_ = steps_.back().characters;
+  tokens_ = steps_.back().tokens;
+}
+
+// The only byte that may come next, with the configuration after it; -1 if there is none or a choice.
+int Matcher::forced_byte(std::span<const Item> items, Configuration& next) {
+  MacroAutomaton& automaton = grammar_->automaton();
+  const Nfa& nfa = automaton.nfa();
+  int forced = -1;
+  Configuration reached;
+  for (int byte_class = 0; byte_class < nfa.class_count(); ++byte_class) {
+    stacks_->stepper.step(items, byte_class, reached);
+    if (!reached.alive()) continue;
+    if (forced >= 0 || !nfa.is_single(byte_class)) return -1;
+    forced = nfa.representative(byte_class);
+    std::swap(next, reached);
+  }
+  return forced;
+}
+
+std::string Matcher::forced_text() {
+  std::string text;
+  if (is_terminated() || can_end()) return text;
+  const std::lock_guard lock(stacks_->mutex);
+  stacks_->stepper.reset_work();
+  stacks_->stepper.ignore_text();
+  std::vector<Item> current(items().begin(), items().end());
+  while (text.size() < kForcedTextLimit && !grammar_->automaton().has_token_sets()) {
+    Configuration next;
+    const int byte = forced_byte(current, next);
+    if (byte < 0) break;
+    text.push_back(static_cast<char>(byte));
+    if (next.base_reports != 0) break;
+    current = std::move(next.items);
+  }
+  size_t whole = 0;
+  while (const int length = utf8_character_length(std::string_view(text).substr(whole))) whole += length;
+  text.resize(whole);
+  return text;
+}
+
+std::vector<int32_t> Matcher::forced_tokens() {
+  const std::string text = forced_text();
+  const Vocabulary& vocabulary = grammar_->vocabulary();
+  std::vector<int32_t> tokens;
+  for (size_t begin = 0; begin < text.size();) {
+    const Vocabulary::LongestMatch match = vocabulary.longest_match(std::string_view(text).substr(begin));
+    if (match.token < 0 || match.may_be_longer) break;
+    tokens.push_back(match.token);
+    begin += vocabulary.token(match.token).size();
+  }
+  return tokens;
+}
+
+std::vector<CaptureEvent> Matcher::captures(bool deduplicate) const {
+  const std::vector<Symbol>& symbols = grammar_->automaton().nfa().symbols();
+  std::vector<CaptureEvent> events(captures_.begin(), captures_.begin() + steps_.back().captures_end);
+  // At one position inner rules complete before outer ones, which began no later.
+  std::stable_sort(events.begin(), events.end(), [](const CaptureEvent& a, const CaptureEvent& b) {
+    return a.end != b.end ? a.end < b.end : a.begin > b.begin;
+  });
+  if (deduplicate) {
+    std::set<std::pair<int32_t, int64_t>> later;  // occurrences with a longer completion
+    size_t kept = events.size();
+    for (size_t i = events.size(); i-- > 0;)
+      if (later.emplace(events[i].symbol, events[i].begin).second) events[--kept] = events[i];
+    events.erase(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(kept));
+  }
+  for (CaptureEvent& event : events) event.symbol = symbols[event.symbol].capture;
+  return events;
+}
+
+bool Matcher::is_over_budget() const {
+  if (!grammar_->automaton().has_budgets()) return false;
+  const auto live = items();
+  return std::any_of(live.begin(), live.end(), [&](const Item& item) {
+    return stacks_->arena.first_last_char(item.parents) < characters_ ||
+           stacks_->arena.first_last_token(item.parents) < tokens_ - 1;
+  });
+}
+
+ActiveTemperatures Matcher::temperatures() {
+  MacroAutomaton& automaton = grammar_->automaton();
+  ActiveTemperatures result;
+  if (!automaton.has_temperatures()) return result;
+  const std::lock_guard lock(stacks_->mutex);
+  const StackArena& arena = stacks_->arena;
+  std::vector<std::pair<int32_t, int32_t>> pending;  // (waiting node, reports)
+  std::set<std::pair<int32_t, int32_t>> seen;
+  const auto climb = [&](int32_t parents, int32_t reports) {
+    for (const int32_t node : arena.parents(parents))
+      if (node != kBaseNode && seen.emplace(node, reports).second) pending.emplace_back(node, reports);
+  };
+  const auto count = [&](const ActiveTemperatures& active, int32_t parents) {
+    if (active.highest >= 0) result.add(active.highest);
+    result.differ |= active.differ;
+    if (active.inherited != 0) climb(parents, active.inherited);
+  };
+  for (const Item& item : items()) count(automaton.temperatures(item.macro), item.parents);
+  while (!pending.empty()) {
+    const auto [id, reports] = pending.back();
+    pending.pop_back();
+    const StackNode& node = arena.node(id);
+    if (node.is_counter())
+      climb(node.parents, automaton.counter(node.counter).reports);
+    else if (node.is_marker())
+      climb(node.parents, reports);
+    else
+      count(automaton.caller_temperatures(node.macro, reports), node.parents);
+  }
+  return result;
 }
 
 void Matcher::refresh_masks() {
   if (generation_ == grammar_->generation()) return;
   generation_ = grammar_->generation();
   masks_ = grammar_->masks();
+}
+
+void Matcher::write(const Row& row, uint32_t* words) const {
+  row.write(grammar_->vocabulary(), words);
+  if (!options_.stop_tokens) return;
+  const bool allowed = can_end() && !is_terminated();
+  for (const int32_t id : *options_.stop_tokens) {
+    const uint32_t bit = uint32_t{1} << (id % 32);
+    words[id / 32] = allowed ? words[id / 32] | bit : words[id / 32] & ~bit;
+  }
+}
+
+void Matcher::fill_mask(uint32_t* words) { write(next_mask(), words); }
+
+bool Matcher::fill_mask_quickly(uint32_t* words) {
+  const Row* known = quick_mask();
+  if (known != nullptr) write(*known, words);
+  return known != nullptr;
 }
 
 const Row* Matcher::quick_mask() {
@@ -134,13 +354,58 @@ const Row* Matcher::remember(const Row* mask) {
 const Row* Matcher::assemble_mask(bool may_walk) {
   const std::lock_guard lock(stacks_->mutex);
   stacks_->stepper.reset_work();
-  const Row* mask = is_completed() ? masks_->stop_tokens() : masks_->nothing();
+  stacks_->stepper.ignore_text();
+  if (is_terminated()) return masks_->nothing();
+  if (grammar_->automaton().has_budgets() && budgets_within_reach())
+    return may_walk ? budgeted_mask() : nullptr;
+  const Row* mask = can_end() && !options_.stop_tokens ? masks_->stop_tokens() : masks_->nothing();
   for (const Item& item : items()) {
     const Row* row = mask_of_item(item, may_walk);
     if (row == nullptr) return nullptr;
     mask = masks_->merged(mask, row);
   }
   return mask;
+}
+
+// Whether some budget may end an occurrence in the middle of the next token.
+bool Matcher::budgets_within_reach() const {
+  const int64_t reach = characters_ + grammar_->vocabulary().longest_token();
+  if (grammar_->automaton().smallest_char_budget() < grammar_->vocabulary().longest_token()) return true;
+  for (const Item& item : items())
+    if (stacks_->arena.first_last_char(item.parents) < reach ||
+        stacks_->arena.first_last_token(item.parents) < tokens_)
+      return true;
+  return false;
+}
+
+// Near the end of a budget a mask depends on the text, so that every token is tried, with shared prefixes.
+const Row* Matcher::budgeted_mask() {
+  const Vocabulary& vocabulary = grammar_->vocabulary();
+  const Nfa& nfa = grammar_->automaton().nfa();
+  const auto trie = vocabulary.trie();
+  Stepper& stepper = stacks_->stepper;
+  std::vector<Configuration> path(vocabulary.longest_token() + 1);
+  std::vector<RankRange> accepted;
+  path[0].items.assign(items().begin(), items().end());
+  for (uint32_t node = 1; node < trie.size();) {
+    const TrieNode& n = trie[node];
+    const auto [first, last] = vocabulary.ranks_at(node);
+    // Whether the token ends here matters to budgets of tokens, but only for what comes after the token.
+    stepper.follow_text(nullptr, {static_cast<int64_t>(text_.size()) + n.depth - 1,
+                                  characters_ + n.characters, tokens_, true, false});
+    stepper.reset_work();
+    Configuration& next = path[n.depth];
+    stepper.step(path[n.depth - 1].items, nfa.class_of(n.byte), next);
+    if (!next.alive()) {
+      node = n.subtree_end;
+      continue;
+    }
+    if (first != last) accepted.emplace_back(first, last);
+    ++node;
+  }
+  const Row* mask = masks_->add(Row::from_ranges(vocabulary, accepted));
+  for (const Item& item : items()) mask = masks_->merged(mask, masks_->token_set_mask(item.macro));
+  return can_end() && !options_.stop_tokens ? masks_->merged(mask, masks_->stop_tokens()) : mask;
 }
 
 // Within a string or a name one item stays the same for many tokens, so the last masks are kept.

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,24 +16,53 @@
 
 namespace syntagma {
 
+struct MatcherOptions {
+  std::optional<std::vector<int32_t>>
+      stop_tokens;                  // in place of the vocabulary's; their text is no text then
+  bool ends_when_complete = false;  // terminated without a stop token, where the text is complete
+};
+
 // Not for concurrent use; forks of one matcher may be used from different threads.
 class Matcher {
  public:
-  explicit Matcher(std::shared_ptr<CompiledGrammar> grammar);
+  // Throws std::invalid_argument for a stop token out of the vocabulary's range.
+  explicit Matcher(std::shared_ptr<CompiledGrammar> grammar, MatcherOptions options = {});
 
   // False, with the state as before, if the token cannot come next.
   bool accept_token(int32_t id);
   // All of `text` or nothing. Counts as one step.
   bool accept_bytes(std::string_view text);
 
-  // The mask of the next token; lives until the next call on this matcher.
-  const Row& next_mask();
-  // The same if no walk over the vocabulary is needed for it, else null. Never slow.
-  const Row* quick_mask();
+  // Writes the mask of the next token. The quick way does nothing and returns false if that takes a walk over
+  // the vocabulary.
+  void fill_mask(uint32_t* words);
+  bool fill_mask_quickly(uint32_t* words);
 
-  bool is_completed() const { return !is_terminated() && steps_.back().completed; }
-  bool is_terminated() const { return steps_.back().terminated; }
+  // The text that must come next, whole characters of it; empty where the text may end.
+  std::string forced_text();
+  // The same as tokens, the longest ones; without a last one that a longer token may begin with.
+  std::vector<int32_t> forced_tokens();
+
+  // Completed captures in order, each completion of each reading; with `deduplicate` only the longest of each
+  // occurrence. The symbol is the index of the capture's name.
+  std::vector<CaptureEvent> captures(bool deduplicate) const;
+  // The bytes from `begin` up to `end` of the text so far.
+  std::string_view text(int64_t begin, int64_t end) const {
+    return std::string_view(text_).substr(begin, end - begin);
+  }
+  // Whether a rule is active that has used up its budget and could not end.
+  bool is_over_budget() const;
+  // Temperatures of the rules active now: the highest, or -1, and whether there are different ones.
+  ActiveTemperatures temperatures();
+
+  bool is_completed() const { return can_end(); }
+  bool is_terminated() const {
+    return steps_.back().terminated || (options_.ends_when_complete && steps_.back().completed);
+  }
+  bool can_end() const { return steps_.back().completed && !steps_.back().terminated; }
   size_t step_count() const { return steps_.size() - 1; }
+  // Where the text of step `step` (from 0) ends.
+  int64_t text_end(size_t step) const { return static_cast<int64_t>(steps_[step + 1].text_end); }
   void rollback(size_t steps);
   void reset();
   Matcher fork() const { return *this; }
@@ -41,6 +72,10 @@ class Matcher {
  private:
   struct Step {
     size_t items_end;
+    size_t captures_end;
+    size_t text_end;
+    int64_t characters;
+    int64_t tokens;
     bool completed;
     bool terminated;
     const Row* mask;  // of this state, once known, from the store of `generation`
@@ -62,7 +97,7 @@ class Matcher {
     std::mutex mutex;
     StackArena arena;
     Stepper stepper;
-    Configuration buffers[2];
+    Configuration buffers[2], reached;
     std::vector<PendingItem> pending;
     struct KnownMask {
       uint64_t key = 0;  // macro-state and parents of an item
@@ -74,18 +109,35 @@ class Matcher {
 
   std::span<const Item> items() const;
   void push(std::span<const Item> items, bool completed, bool terminated);
-  bool run(std::string_view text);
+  bool run(std::string_view text, bool is_token);
+  bool run_token(int32_t id, std::string_view text);
+  bool run_bytes(std::string_view text, Configuration& out);
+  void check_memory() const;
+  void follow_text(bool in_token);
+  void took(std::string_view text, bool is_token);
+  bool budgets_within_reach() const;
+  const Row* budgeted_mask();
+  bool is_stop_token(int32_t id) const;
+  void write(const Row& row, uint32_t* words) const;
+  const Row& next_mask();
+  const Row* quick_mask();
+  int forced_byte(std::span<const Item> items, Configuration& next);
   void refresh_masks();
   const Row* remember(const Row* mask);
   const Row* assemble_mask(bool may_walk);
   const Row* mask_of_item(const Item& item, bool may_walk);
 
   std::shared_ptr<CompiledGrammar> grammar_;
+  MatcherOptions options_;
   std::shared_ptr<MaskStore> masks_;
   uint32_t generation_;
   std::shared_ptr<Stacks> stacks_;
-  std::vector<Item> items_;  // of all steps, one after the other
-  std::vector<Step> steps_;  // the first is the start
+  std::vector<Item> items_;             // of all steps, one after the other
+  std::vector<Step> steps_;             // the first is the start
+  std::vector<CaptureEvent> captures_;  // of all steps
+  std::string text_;                    // of all steps
+  int64_t characters_ = 0;              // of the text
+  int64_t tokens_ = 0;                  // accepted as tokens
 };
 
 }  // namespace syntagma

@@ -1,6 +1,7 @@
 #include "parser/stack_arena.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace syntagma {
 namespace {
@@ -12,13 +13,15 @@ uint64_t hash_node(const StackNode& n) {
                            static_cast<int32_t>(n.needed),
                            static_cast<int32_t>(n.needed >> 32),
                            static_cast<int32_t>(n.left),
-                           static_cast<int32_t>(n.left >> 32)};
+                           static_cast<int32_t>(n.left >> 32),
+                           static_cast<int32_t>(n.last_char),
+                           static_cast<int32_t>(n.last_token)};
   return hash_words(words);
 }
 
 bool same_node(const StackNode& a, const StackNode& b) {
   return a.macro == b.macro && a.counter == b.counter && a.parents == b.parents && a.needed == b.needed &&
-         a.left == b.left;
+         a.left == b.left && a.last_char == b.last_char && a.last_token == b.last_token;
 }
 
 }  // namespace
@@ -31,6 +34,8 @@ void StackArena::clear() {
   parent_sets_.clear();
   set_has_counters_.clear();
   set_parts_.clear();
+  set_budgets_.clear();
+  set_without_markers_.clear();
   set_visited_.clear();
   nodes_.push_back({kNone, kNone, kNone, 0, 0});
   single_parent(kBaseNode);
@@ -63,7 +68,63 @@ int32_t StackArena::intern_parents(std::span<const int32_t> nodes, std::span<con
       std::any_of(nodes.begin(), nodes.end(), [&](int32_t n) { return nodes_[n].is_counter(); }));
   set_parts_.emplace_back(parts.begin(), parts.end());
   set_visited_.push_back(0);
+  Budgets first{kUnbounded, kUnbounded};
+  for (const int32_t n : nodes) {
+    const StackNode& node = nodes_[n];
+    first.last_char = std::min(first.last_char, node.last_char);
+    first.last_token = std::min(first.last_token, node.last_token);
+    if (node.parents == kNone) continue;
+    first.last_char = std::min(first.last_char, set_budgets_[node.parents].last_char);
+    first.last_token = std::min(first.last_token, set_budgets_[node.parents].last_token);
+  }
+  set_budgets_.push_back(first);
+  const bool marked =
+      std::any_of(nodes.begin(), nodes.end(), [&](int32_t n) { return nodes_[n].is_marker(); });
+  set_without_markers_.push_back(marked ? kUnknown : id);
   return id;
+}
+
+// Parents have smaller ids than their children, so only nodes above `node` can go through it.
+int32_t StackArena::without_node(int32_t set, int32_t removed) {
+  std::vector<int32_t> above, pending(parents(set).begin(), parents(set).end());
+  std::unordered_map<int32_t, int32_t> replaced{{removed, kNone}};
+  while (!pending.empty()) {
+    const int32_t node = pending.back();
+    pending.pop_back();
+    if (node <= removed || !replaced.emplace(node, node).second) continue;
+    above.push_back(node);
+    const auto next = parents(nodes_[node].parents);
+    pending.insert(pending.end(), next.begin(), next.end());
+  }
+  const auto filtered = [&](int32_t old_set) {
+    std::vector<int32_t> kept;
+    for (const int32_t node : parents(old_set)) {
+      const auto found = replaced.find(node);
+      const int32_t now = found == replaced.end() ? node : found->second;
+      if (now != kNone) kept.push_back(now);
+    }
+    std::sort(kept.begin(), kept.end());
+    kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
+    return kept.empty() ? kNone : intern_parents(kept);
+  };
+  std::sort(above.begin(), above.end());
+  for (const int32_t node : above) {
+    StackNode copy = nodes_[node];
+    copy.parents = filtered(copy.parents);
+    replaced[node] = copy.parents == kNone ? kNone : intern_node(copy);
+  }
+  return filtered(set);
+}
+
+int32_t StackArena::without_markers(int32_t set) {
+  if (set_without_markers_[set] != kUnknown) return set_without_markers_[set];
+  std::vector<int32_t> sets;
+  const std::vector<int32_t> nodes(parents(set).begin(), parents(set).end());
+  for (const int32_t node : nodes)
+    sets.push_back(nodes_[node].is_marker() ? nodes_[node].parents : single_parent(node));
+  const int32_t result = union_parents(sets);
+  set_without_markers_[set] = result;
+  return result;
 }
 
 int32_t StackArena::intern_parents(std::span<const int32_t> nodes) {

@@ -19,13 +19,17 @@ constexpr int32_t kBaseNode = 0;
 constexpr int32_t kBaseParents = 0;  // the parent set {base}
 
 struct StackNode {
-  int32_t macro;    // the calling macro-state, or kNone for a counter
-  int32_t counter;  // index into MacroAutomaton::counter, or kNone
-  int32_t parents;  // id of a parent set
-  int64_t needed;   // counter: iterations before it may end; kUnbounded: not within reach
-  int64_t left;     // counter: iterations it may still take; kUnbounded: no bound within reach
+  int32_t macro;                   // the calling macro-state, or kNone for a counter
+  int32_t counter;                 // index into MacroAutomaton::counter, or kNone
+  int32_t parents;                 // id of a parent set
+  int64_t needed;                  // counter: iterations before it may end; kUnbounded: not within reach
+  int64_t left;                    // counter: iterations it may still take; kUnbounded: no bound within reach
+  int64_t last_char = kUnbounded;  // budget: characters of the whole text at which it is used up
+  int64_t last_token = kUnbounded;  // budget: number of the token that uses it up
 
   bool is_counter() const { return counter != kNone; }
+  // Notes where a frame began, for captures; `needed` is that position. Reports pass through.
+  bool is_marker() const { return macro == kNone && counter == kNone && parents != kNone; }
 };
 
 // A live alternative: a frame in `macro` on top of any of `parents`.
@@ -42,6 +46,13 @@ class StackArena {
   const StackNode& node(int32_t id) const { return nodes_[id]; }
   std::span<const int32_t> parents(int32_t set) const { return parent_sets_[set]; }
   bool has_counters(int32_t set) const { return set_has_counters_[set]; }
+  // The first of the budgets' ends above and at the nodes of a set.
+  int64_t first_last_char(int32_t set) const { return set_budgets_[set].last_char; }
+  int64_t first_last_token(int32_t set) const { return set_budgets_[set].last_token; }
+  // The set without the stacks that go through `node`; kNone if that leaves none.
+  int32_t without_node(int32_t set, int32_t node);
+  // The set with markers replaced by their parents.
+  int32_t without_markers(int32_t set);
 
   // The sets that `set` was first made of; none for a single node. Sets that grow by a node at a time share
   // their parts, so walking parts instead of nodes visits each set once.
@@ -64,6 +75,11 @@ class StackArena {
   std::vector<int32_t> node_slots_;
   SequenceInterner parent_sets_;
   std::vector<uint8_t> set_has_counters_;
+  std::vector<int32_t> set_without_markers_;  // kUnknown until asked for
+  struct Budgets {
+    int64_t last_char, last_token;
+  };
+  std::vector<Budgets> set_budgets_;
   std::vector<std::vector<int32_t>> set_parts_;
   std::vector<uint32_t> set_visited_;
   uint32_t visit_ = 0;

@@ -20,34 +20,71 @@ void Stepper::begin(Configuration& out) {
   if (!index_.empty()) index_.clear();
   if (!counted_.empty()) counted_.clear();
   gained_.clear();
+  used_up_.clear();
 }
 
 void Stepper::start(Item item, Configuration& out) {
   begin(out);
-  add(item);
+  add({item.macro, frame_parents(item.macro, item.parents, clock_.bytes)});
   finish();
 }
 
-void Stepper::step(std::span<const Item> from, int byte_class, Configuration& out) {
+// `next(macro)` is the macro-state that what was read leads to, inside the frame.
+template <typename Next>
+void Stepper::step_items(std::span<const Item> from, int64_t length, Configuration& out, Next next) {
   begin(out);
+  const int64_t before = clock_.bytes;
+  clock_.bytes += length;
   for (const Item& item : from) {
-    const int32_t inside = automaton_.next(item.macro, byte_class);
+    const int32_t inside = next(item.macro);
     if (inside != kNone) add({inside, item.parents});
     if (!automaton_.state(item.macro).has_calls) continue;
     const MacroState& m = automaton_.with_calls(item.macro);
     if (m.tail_call_start != kNone) {
-      const int32_t called = automaton_.next(m.tail_call_start, byte_class);
-      if (called != kNone) add({called, item.parents});
+      const int32_t called = next(m.tail_call_start);
+      if (called != kNone)
+        add({called, frame_parents(m.tail_call_start, arena_.without_markers(item.parents), before)});
     }
     if (m.call_start != kNone) {
-      const int32_t called = automaton_.next(m.call_start, byte_class);
+      const int32_t called = next(m.call_start);
       if (called != kNone) {
         const int32_t node = arena_.intern_node({item.macro, kNone, item.parents, 0, 0});
-        add({called, arena_.single_parent(node)});
+        add({called, frame_parents(m.call_start, arena_.single_parent(node), before)});
       }
     }
   }
   finish();
+}
+
+void Stepper::step(std::span<const Item> from, int byte_class, Configuration& out) {
+  step_items(from, 1, out, [&](int32_t macro) { return automaton_.next(macro, byte_class); });
+}
+
+void Stepper::step_token(std::span<const Item> from, int32_t token, int64_t length, Configuration& out) {
+  step_items(from, length, out, [&](int32_t macro) {
+    return automaton_.state(macro).has_tokens ? automaton_.next_token(macro, token) : kNone;
+  });
+}
+
+void Stepper::merge(const Configuration& a, const Configuration& b, Configuration& out) {
+  begin(out);
+  for (const Configuration* side : {&a, &b})
+    for (const Item& item : side->items) add(item);
+  finish();
+  for (const Configuration* side : {&a, &b})
+    out.base_reports = automaton_.merge_reports(out.base_reports, side->base_reports);
+}
+
+// The parents of a frame that begins at `position`.
+int32_t Stepper::frame_parents(int32_t start, int32_t parents, int64_t position) {
+  if (captures_ == nullptr || !automaton_.marks_start(start)) return parents;
+  return arena_.single_parent(arena_.intern_node({kNone, kNone, parents, position, 0}));
+}
+
+void Stepper::record_captures(int32_t captured, int32_t node) {
+  if (captures_ == nullptr || captured == 0 || !arena_.node(node).is_marker()) return;
+  for (const int32_t symbol : automaton_.captured_symbols(captured))
+    captures_->push_back({symbol, arena_.node(node).needed, clock_.bytes});
 }
 
 void Stepper::resume(int32_t parents, int32_t reports, Configuration& out) {
@@ -59,6 +96,7 @@ void Stepper::resume(int32_t parents, int32_t reports, Configuration& out) {
 void Stepper::finish() {
   drain();
   settle();
+  if (!used_up_.empty()) end_occurrences();
   if (automaton_.counts()) open_counters();
   if (out_->items.size() > 1)
     std::sort(out_->items.begin(), out_->items.end(),
@@ -99,8 +137,10 @@ bool Stepper::add(Item item) {
   if (Item* known = find(item.macro))
     return known->parents != item.parents && add_parents(*known, item.parents);
   append(item);
-  const int32_t reports = automaton_.state(item.macro).reports;
-  if (reports != 0) report_to(item.parents, reports);
+  const MacroState& m = automaton_.state(item.macro);
+  if (m.captured != 0)
+    for (const int32_t node : arena_.parents(item.parents)) record_captures(m.captured, node);
+  if (m.reports != 0) report_to(item.parents, m.reports);
   return true;
 }
 
@@ -127,9 +167,10 @@ bool Stepper::add_parents(Item& known, int32_t parents) {
     return gained;
   };
   visit(known.parents, [](int32_t) {});
-  const int32_t reports = automaton_.state(known.macro).reports;
+  const MacroState& m = automaton_.state(known.macro);
   const bool gained = visit(parents, [&](int32_t node) {
-    if (reports != 0) pending_.push_back({node, reports});
+    record_captures(m.captured, node);
+    if (m.reports != 0) pending_.push_back({node, m.reports});
   });
   if (gained) gained_.push_back({known.macro, parents});
   return gained;
@@ -168,19 +209,49 @@ void Stepper::deliver(const Report& report) {
     return;
   }
   const StackNode node = arena_.node(report.node);
-  if (node.is_counter()) return advance_counter(node);
+  if (node.is_counter()) return advance_counter(report.node);
+  if (node.is_marker()) return report_to(node.parents, report.reports);
   const int32_t target = automaton_.after(node.macro, report.reports);
   if (target != kNone) add({target, node.parents});
 }
 
-void Stepper::advance_counter(const StackNode& node) {
+void Stepper::advance_counter(int32_t id) {
+  const StackNode node = arena_.node(id);
   const Counter& counter = automaton_.counter(node.counter);
   StackNode next = node;
   if (next.needed != kUnbounded && next.needed > 0) --next.needed;
   if (next.left != kUnbounded) --next.left;
   out_->counted |= node.parents == kBaseParents;
+  if (follows_text_ && budget_ends(node)) used_up_.push_back(id);
   if (next.needed == 0) report_to(node.parents, counter.reports);
-  if (next.left > 0) add({counter.body_start, arena_.single_parent(arena_.intern_node(next))});
+  if (next.left > 0)
+    add({counter.body_start,
+         frame_parents(counter.body_start, arena_.single_parent(arena_.intern_node(next)), clock_.bytes)});
+}
+
+void Stepper::set_budgets(StackNode& node, const Counter& counter) const {
+  if (!follows_text_) return;
+  if (counter.max_chars >= 0) node.last_char = clock_.characters + counter.max_chars;
+  // Between tokens the occurrence begins with the next one; in the middle of one, that one counts.
+  const int64_t first = clock_.in_token && clock_.token_ends ? clock_.token + 1 : clock_.token;
+  if (counter.max_tokens >= 0) node.last_token = first + counter.max_tokens - 1;
+}
+
+// Whether an occurrence that is complete here may not go on: its characters are used up, or its tokens are at
+// the end of the last one, or they were before and this is the first place where it can end.
+bool Stepper::budget_ends(const StackNode& node) const {
+  if (clock_.characters >= node.last_char) return true;
+  return clock_.in_token &&
+         (clock_.token > node.last_token || (clock_.token == node.last_token && clock_.token_ends));
+}
+
+void Stepper::end_occurrences() {
+  for (const int32_t node : used_up_)
+    std::erase_if(out_->items, [&](Item& item) {
+      item.parents = arena_.without_node(item.parents, node);
+      return item.parents == kNone;
+    });
+  used_up_.clear();
 }
 
 // Frames are opened when their first byte comes, but a counted repetition needs its counter first: those that
@@ -202,14 +273,19 @@ void Stepper::open_counters() {
     const auto waiting = [&] {
       return arena_.single_parent(arena_.intern_node({item.macro, kNone, item.parents, 0, 0}));
     };
+    const auto open_frame = [&](int32_t start, int32_t parents) {
+      open({start, frame_parents(start, parents, clock_.bytes)});
+    };
     if (m.tail_call_start != kNone && automaton_.state(m.tail_call_start).has_counters)
-      open({m.tail_call_start, item.parents});
-    if (m.call_start != kNone && automaton_.state(m.call_start).has_counters) open({m.call_start, waiting()});
+      open_frame(m.tail_call_start, arena_.without_markers(item.parents));
+    if (m.call_start != kNone && automaton_.state(m.call_start).has_counters)
+      open_frame(m.call_start, waiting());
     for (const CounterCall& call : m.counter_calls) {
       const Counter& counter = automaton_.counter(call.counter);
-      const int32_t parents = call.tail ? item.parents : waiting();
-      open({counter.body_start, arena_.single_parent(arena_.intern_node(
-                                    {kNone, call.counter, parents, counter.min, counter.max}))});
+      const int32_t parents = call.tail ? arena_.without_markers(item.parents) : waiting();
+      StackNode node{kNone, call.counter, parents, counter.min, counter.max};
+      set_budgets(node, counter);
+      open_frame(counter.body_start, arena_.single_parent(arena_.intern_node(node)));
     }
   }
 }

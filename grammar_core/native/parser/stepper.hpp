@@ -27,6 +27,21 @@ class Configuration {
   bool counted = false;      // a counter right above the base finished an iteration with the last byte
 };
 
+// A captured rule's text from byte `begin` up to byte `end` of the whole text, in one reading.
+struct CaptureEvent {
+  int32_t symbol;
+  int64_t begin, end;
+};
+
+// How much of the text has been read, for captures and budgets.
+struct TextClock {
+  int64_t bytes = 0;
+  int64_t characters = 0;   // bytes that do not continue one
+  int64_t token = 0;        // number of the current token, or of the next one between tokens
+  bool in_token = false;    // the next byte belongs to a token
+  bool token_ends = false;  // with the next byte
+};
+
 class Stepper {
  public:
   Stepper(MacroAutomaton& automaton, StackArena& arena) : automaton_(automaton), arena_(arena) {}
@@ -35,10 +50,28 @@ class Stepper {
   // LimitExceeded once too much piles up: an ambiguous grammar can have more readings than anyone can follow.
   void reset_work() { work_ = 0; }
 
+  // From now on frames note where they begin, budgets hold, and completed captures go to `captures` unless
+  // null.
+  void follow_text(std::vector<CaptureEvent>* captures, const TextClock& clock) {
+    follows_text_ = true;
+    captures_ = captures;
+    clock_ = clock;
+  }
+  // From now on neither captures nor budgets matter.
+  void ignore_text() {
+    follows_text_ = false;
+    captures_ = nullptr;
+  }
+  TextClock& clock() { return clock_; }
+
   // The configuration before any byte of a frame in `macro`.
   void start(Item item, Configuration& out);
   // `from` after a byte of `byte_class`. `out` must be another object than the owner of `from`.
   void step(std::span<const Item> from, int byte_class, Configuration& out);
+  // `from` after a whole token of `length` bytes, by edges of token sets only.
+  void step_token(std::span<const Item> from, int32_t token, int64_t length, Configuration& out);
+  // Both configurations in one.
+  void merge(const Configuration& a, const Configuration& b, Configuration& out);
   // The macro-state of a single item after a byte, when nothing but that changes: no call, no report, no
   // counter. kUnknown when it takes a step to tell.
   int32_t step_inside(int32_t macro, int byte_class) {
@@ -46,7 +79,9 @@ class Stepper {
     const int32_t inside = automaton_.next(macro, byte_class);
     if (inside == kNone) return kNone;
     const MacroState& m = automaton_.state(inside);
-    return m.reports == 0 && !(m.has_calls && automaton_.counts()) ? inside : kUnknown;
+    if (m.reports != 0 || m.captured != 0 || (m.has_calls && automaton_.counts())) return kUnknown;
+    ++clock_.bytes;
+    return inside;
   }
   // What goes on when `reports` are handed to the nodes of parent set `parents`.
   void resume(int32_t parents, int32_t reports, Configuration& out);
@@ -57,13 +92,20 @@ class Stepper {
     int32_t reports;
   };
 
+  template <typename Next>
+  void step_items(std::span<const Item> from, int64_t length, Configuration& out, Next next);
+  int32_t frame_parents(int32_t start, int32_t parents, int64_t position);
+  void record_captures(int32_t captured, int32_t node);
   void begin(Configuration& out);
   bool add(Item item);
   bool add_parents(Item& known, int32_t parents);
   void settle();
   void report_to(int32_t parents, int32_t reports);
   void deliver(const Report& report);
-  void advance_counter(const StackNode& node);
+  void advance_counter(int32_t id);
+  void set_budgets(StackNode& node, const Counter& counter) const;
+  bool budget_ends(const StackNode& node) const;
+  void end_occurrences();
   void drain();
   void open_counters();
   void finish();
@@ -76,6 +118,10 @@ class Stepper {
   StackArena& arena_;
   int64_t work_ = 0;
   Configuration* out_ = nullptr;
+  std::vector<CaptureEvent>* captures_ = nullptr;
+  bool follows_text_ = false;
+  TextClock clock_;
+  std::vector<int32_t> used_up_;  // counters whose budget ended an occurrence with the last byte
   std::vector<Report> pending_;
   std::vector<Item> returned_;  // items that only reported
   std::vector<int32_t> agenda_;

@@ -44,8 +44,10 @@ bool is_continuation(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
 int group_of(uint8_t byte) { return kGroups[byte]; }
 
-Vocabulary::Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> stop_tokens, int32_t size)
-    : size_(size), stop_tokens_(std::move(stop_tokens)) {
+Vocabulary::Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> stop_tokens,
+                       std::vector<int32_t> control_tokens, int32_t size)
+    : size_(size), stop_tokens_(std::move(stop_tokens)), control_tokens_(std::move(control_tokens)) {
+  std::sort(control_tokens_.begin(), control_tokens_.end());
   if (size < static_cast<int32_t>(tokens.size()))
     throw std::invalid_argument("the vocabulary size is smaller than the number of tokens");
   std::sort(stop_tokens_.begin(), stop_tokens_.end());
@@ -77,6 +79,11 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> sto
 
 bool Vocabulary::is_stop_token(int32_t id) const {
   return std::binary_search(stop_tokens_.begin(), stop_tokens_.end(), id);
+}
+
+bool Vocabulary::is_free_token(int32_t id) const {
+  if (is_stop_token(id)) return false;
+  return !token(id).empty() || std::binary_search(control_tokens_.begin(), control_tokens_.end(), id);
 }
 
 void Vocabulary::build_trie() {
@@ -142,6 +149,22 @@ void Vocabulary::summarize_subtrees() {
       if (!whole[i]) trie_[ancestor].groups_below |= kBrokenUtf8;
     }
   }
+}
+
+Vocabulary::LongestMatch Vocabulary::longest_match(std::string_view text) const {
+  LongestMatch match{-1, false};
+  uint32_t node = 0;
+  for (const char c : text) {
+    uint32_t child = node + 1;
+    while (child < trie_[node].subtree_end && trie_[child].byte != static_cast<uint8_t>(c))
+      child = trie_[child].subtree_end;
+    if (child >= trie_[node].subtree_end) return match;
+    node = child;
+    const auto [first, last] = ranks_at(node);
+    if (first != last) match.token = token_at_rank_[first];
+  }
+  match.may_be_longer = has_children(node);
+  return match;
 }
 
 const std::vector<uint32_t>& Vocabulary::tokens_up_to(int32_t characters) const {

@@ -34,7 +34,9 @@ class Vocabulary {
  public:
   // `tokens` by id; an empty string marks a token that never matches text. `size` is the width of a mask, at
   // least the number of tokens. Throws std::invalid_argument for a stop token out of range.
-  Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> stop_tokens, int32_t size);
+  // `control_tokens` are those that exist but are not text.
+  Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> stop_tokens,
+             std::vector<int32_t> control_tokens, int32_t size);
 
   int32_t size() const { return size_; }
   int32_t mask_words() const { return (size_ + 31) / 32; }
@@ -43,6 +45,8 @@ class Vocabulary {
   }
   std::span<const int32_t> stop_tokens() const { return stop_tokens_; }
   bool is_stop_token(int32_t id) const;
+  // Whether `id` is a token that may stand in free tokens: text or a control token, but no stop token.
+  bool is_free_token(int32_t id) const;
 
   std::span<const TrieNode> trie() const { return {trie_.data(), trie_.size() - 1}; }
   // Tokens that end at `node`, and those that end at it or below, as ranks [first, second).
@@ -52,6 +56,14 @@ class Vocabulary {
   std::pair<uint32_t, uint32_t> ranks_below(uint32_t node) const {
     return {trie_[node + 1].first_rank, trie_[trie_[node].subtree_end].first_rank};
   }
+  // The longest token that `text` begins with, or -1, and whether all of `text` is the beginning of a longer
+  // one.
+  struct LongestMatch {
+    int32_t token;
+    bool may_be_longer;
+  };
+  LongestMatch longest_match(std::string_view text) const;
+
   int32_t token_at_rank(uint32_t rank) const { return token_at_rank_[rank]; }
   uint32_t text_token_count() const { return static_cast<uint32_t>(token_at_rank_.size()); }
   int32_t characters_at_rank(uint32_t rank) const { return characters_at_rank_[rank]; }
@@ -71,6 +83,7 @@ class Vocabulary {
   std::string bytes_;
   std::vector<uint32_t> token_begin_;
   std::vector<int32_t> stop_tokens_;
+  std::vector<int32_t> control_tokens_;
   std::vector<int32_t> token_at_rank_;
   std::vector<TrieNode> trie_;  // one sentinel at the end
   std::vector<uint16_t> characters_at_rank_;

@@ -7,7 +7,7 @@ import pytest
 import grammar_core
 from grammar_core.errors import UnsupportedFeatureError
 from grammar_core.grammar import Grammar
-from grammar_core.ir.nodes import RuleOptions, TokenSet, TokenTagDispatch
+from grammar_core.ir.nodes import RuleOptions
 from grammar_core.passes import refuse_unsupported as table
 from grammar_core.passes.refuse_unsupported import refuse_unsupported
 
@@ -42,23 +42,6 @@ def test_options(option: str) -> None:
     assert any(name in str(caught.value) for name in named)
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("Token(1)", TokenSet),
-        ('"a" | ("b" ExcludeToken(1))*', TokenSet),
-        ("TokenTagDispatch((1, root))", TokenTagDispatch),
-    ],
-)
-def test_token_sets(text: str, kind: type[TokenSet] | type[TokenTagDispatch]) -> None:
-    rules = Grammar.from_ebnf(f"root ::= x\nx ::= {text}").rules
-    if kind not in table.UNSUPPORTED_NODES:
-        refuse_unsupported(rules)
-        return
-    with pytest.raises(UnsupportedFeatureError, match=r'Rule "x" uses .*Token'):
-        refuse_unsupported(rules)
-
-
 def test_lookahead() -> None:
     rules = Grammar.from_ebnf('root ::= x "b"\nx ::= "a" (= "b")').rules
     if table.SUPPORTS_LOOKAHEAD:
@@ -77,5 +60,5 @@ def test_the_compiler_refuses() -> None:
 
 def test_the_rest_is_let_through() -> None:
     refuse_unsupported(
-        Grammar.from_ebnf('root ::= TagDispatch(("a", x)) Regex("b") Substring("c")\nx ::= "d"').rules
+        Grammar.from_ebnf('root ::= TagDispatch(("a", x)) Regex("b") Token(1)\nx ::= "d"').rules
     )

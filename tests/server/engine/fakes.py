@@ -23,13 +23,16 @@ DIGITS = frozenset(range(ord("0"), ord("9") + 1))
 class FakeGrammar:
     """At step i one of `steps[i]`, then (or, with `optional_after`, from there on) a stop token.
 
-    `fault` names the method of the matcher that fails at step `fault_at`.
+    `fault` names the method of the matcher that fails at step `fault_at`. `temperatures` are those of the
+    first steps; every step captures its token under `capture`.
     """
 
     steps: list[frozenset[int]]
     optional_after: int | None = None
     fault: str = ""
     fault_at: int = 0
+    temperatures: tuple[float | None, ...] = ()
+    capture: str = "step"
 
 
 @dataclass
@@ -64,6 +67,17 @@ class FakeMatcher:
         self._fail("fill")
         bitmask[index] = pack_bits(32 * bitmask.shape[1], sorted(self.allowed()))
         return True
+
+    @property
+    def temperature(self) -> float | None:
+        self.threads.add(threading.get_ident())
+        self._fail("temperature")
+        step = len(self.accepted)
+        return self.grammar.temperatures[step] if step < len(self.grammar.temperatures) else None
+
+    def get_captures(self) -> list[tuple[str, bytes]]:
+        self._fail("captures")
+        return [(self.grammar.capture, bytes([token])) for token in self.accepted if token != EOS]
 
     def is_completed(self) -> bool:
         after = self.grammar.optional_after

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 
+from models.sampler import RowSampling, Sampler, SamplingParams
 from server.engine.constraint import Bitmask, MaskFiller, Matcher, pack_bits
 
 
 class AllowsIds:
     """A matcher that always allows the same ids; None stands for every id."""
 
-    def __init__(self, ids: list[int] | None) -> None:
+    def __init__(self, ids: list[int] | None, temperature: float | None = None) -> None:
         self.ids = ids
+        self._temperature = temperature
+
+    @property
+    def temperature(self) -> float | None:
+        return self._temperature
+
+    def get_captures(self) -> list[tuple[str, bytes]]:
+        return []
 
     def accept_token(self, token_id: int) -> bool:
         return self.ids is None or token_id in self.ids
@@ -31,6 +41,12 @@ class AllowsIds:
 class Broken(AllowsIds):
     def fill_next_token_bitmask(self, bitmask: Bitmask, index: int = 0) -> bool:
         raise RuntimeError("out of memory")
+
+
+class WithoutTemperature(AllowsIds):
+    @property
+    def temperature(self) -> float | None:
+        raise RuntimeError("too many readings")
 
 
 def ids_of(row: Bitmask) -> set[int]:
@@ -67,6 +83,35 @@ def test_a_failing_matcher_is_an_error_of_its_row() -> None:
     assert list(errors) == [1]
     assert "out of memory" in errors[1]
     assert (rows[0], rows[2]) == ({7}, set(range(40)))
+
+
+def test_temperatures_are_read_with_the_masks() -> None:
+    filler = MaskFiller(40, list(range(40)))
+    future = filler.submit([AllowsIds([1]), None, AllowsIds([2], 0.0), AllowsIds([3], 2.5)])
+    assert future is not None
+    assert future.result().temperatures == {2: 0.0, 3: 2.5}
+    filler.close()
+
+
+def test_a_failing_temperature_is_an_error_of_its_row() -> None:
+    filler = MaskFiller(40, list(range(40)))
+    future = filler.submit([AllowsIds([1], 1.0), WithoutTemperature([2])])
+    assert future is not None
+    assert future.result().temperatures == {0: 1.0}
+    assert list(future.result().errors) == [1]
+    assert "too many readings" in future.result().errors[1]
+    filler.close()
+
+
+def test_an_extreme_temperature_is_hot_and_not_greedy() -> None:
+    filler = MaskFiller(4, list(range(4)))
+    future = filler.submit([AllowsIds(None, 1e300)])
+    assert future is not None
+    sampler, logits = Sampler(4), torch.tensor([[0.0, 9.0, 0.0, 0.0]])
+    temperature = future.result().temperatures[0]
+    rows = [RowSampling(SamplingParams(seed=seed), 0, temperature) for seed in range(40)]
+    assert {sampler.sample(logits, sampler.prepare([row])).token_ids[0] for row in rows} == {0, 1, 2, 3}
+    filler.close()
 
 
 def test_whether_only_certain_ids_are_allowed() -> None:

@@ -17,6 +17,7 @@ from server.engine import (
     GenerationRequest,
     TextDelta,
 )
+from server.engine.engine import MAX_CAPTURE_BYTES
 from tests.models.tiny import EOS, tiny_loaded
 from tests.server.engine.fakes import (
     DIGITS,
@@ -175,6 +176,77 @@ def test_max_tokens_is_cut_to_the_context() -> None:
     assert len(got.token_ids) <= 3
 
 
+# --- rule temperatures
+
+
+def differing(texts: list[str]) -> list[bool]:
+    """Position by position, whether the texts differ."""
+    return [len(set(characters)) > 1 for characters in zip(*texts, strict=True)]
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_a_rule_s_temperature_replaces_the_request_s_while_it_is_active(temperature: float) -> None:
+    grammar = digits(12, temperatures=(*[0.0] * 3, *[100.0] * 3, *[0.0] * 3))
+    requests = [request(grammar=grammar, seed=s, temperature=temperature) for s in range(12)]
+    with running_engine() as engine:
+        texts = [got.text[:12] for got in answers(engine, requests)]
+    assert differing(texts)[:6] == [False] * 3 + [True] * 3
+    assert len({text[3:6] for text in texts}) > 6
+    # Greedy again, each after its own digits; then the request's temperature.
+    for text in texts:
+        assert {other[6:9] for other in texts if other[3:6] == text[3:6]} == {text[6:9]}
+    tails = {text[9:] for text in texts}
+    assert (len(tails) < 12) if temperature == 0 else (len(tails) > 6)
+
+
+def test_a_rule_s_temperature_is_of_its_own_request_only() -> None:
+    hot = request(grammar=digits(6, temperatures=(100.0,) * 6), temperature=0)
+    others = [request(grammar=digits(6), temperature=0, seed=s) for s in range(3)] + [request(temperature=0)]
+    with running_engine() as engine:
+        expected = answers(engine, others)
+        assert answers(engine, [hot, *others, hot])[1:-1] == expected
+
+
+# --- captures
+
+
+def test_captures_come_with_the_last_delta_when_they_are_wanted() -> None:
+    with running_engine() as engine:
+        wanted, unwanted = answers(
+            engine, [request(grammar=digits(4), return_captures=True), request(grammar=digits(4))]
+        )
+    assert wanted.last.finish_reason == "stop"
+    assert wanted.last.captures == tuple(("step", character.encode()) for character in wanted.text)
+    assert unwanted.text == wanted.text
+    assert unwanted.last.captures is None
+
+
+@pytest.mark.parametrize(("options", "reason"), [({"max_tokens": 3}, "length"), ({"stop": ("5",)}, "stop")])
+def test_an_answer_that_ends_early_has_the_captures_so_far(options: dict[str, Any], reason: str) -> None:
+    grammar = FakeGrammar(
+        [frozenset({ord("4")}), frozenset({ord("3")}), frozenset({ord("5")}), DIGITS, DIGITS]
+    )
+    with running_engine() as engine:
+        got = answers(engine, [request(grammar=grammar, return_captures=True, **options)])[0]
+    assert got.last.finish_reason == reason
+    assert got.last.captures == (("step", b"4"), ("step", b"3"), ("step", b"5"))
+
+
+def test_captures_beyond_the_limit_are_an_error() -> None:
+    grammar = digits(4, capture="x" * (MAX_CAPTURE_BYTES // 4))
+    with running_engine() as engine:
+        bad, good = answers(
+            engine,
+            [
+                request(grammar=grammar, return_captures=True),
+                request(grammar=digits(4), return_captures=True),
+            ],
+        )
+    assert (bad.last.finish_reason, bad.last.captures) == ("error", None)
+    assert "captures take" in str(bad.last.error)
+    assert good.last.error is None
+
+
 # --- refusals
 
 
@@ -230,11 +302,13 @@ def test_an_engine_that_does_not_run_takes_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"prompt_token_ids": []}, {"max_tokens": 0}, {"stop": ("a", "")}], ids=lambda w: next(iter(w))
+    "wrong",
+    [{"prompt_token_ids": []}, {"max_tokens": 0}, {"stop": ("a", "")}, {"return_captures": True}],
+    ids=lambda w: next(iter(w)),
 )
 def test_senseless_requests_are_refused(wrong: dict[str, Any]) -> None:
     good: dict[str, Any] = {"prompt_token_ids": [1], "sampling": request().sampling, "max_tokens": 5}
-    with pytest.raises(ValueError, match=r"prompt|max_tokens|stop"):
+    with pytest.raises(ValueError, match=r"prompt|max_tokens|stop|captures"):
         GenerationRequest(**(good | wrong))
 
 
@@ -312,7 +386,7 @@ def test_a_closed_event_loop_does_not_hurt_the_others() -> None:
 # --- faults
 
 
-@pytest.mark.parametrize("fault", ["new", "fill", "accept", "refuse"])
+@pytest.mark.parametrize("fault", ["new", "fill", "temperature", "accept", "refuse"])
 @pytest.mark.parametrize("fault_at", [0, 3])
 def test_a_failing_matcher_ends_only_its_own_request(fault: str, fault_at: int) -> None:
     if fault == "new" and fault_at:
@@ -328,6 +402,14 @@ def test_a_failing_matcher_ends_only_its_own_request(fault: str, fault_at: int) 
     assert ("refused" if fault == "refuse" else "went wrong") in bad.last.error
     assert len(bad.token_ids) == fault_at
     assert good == expected
+
+
+def test_failing_captures_end_only_their_own_request() -> None:
+    broken = request(grammar=digits(3, fault="captures", fault_at=4), return_captures=True)
+    with running_engine() as engine:
+        bad, good = answers(engine, [broken, request(grammar=digits(3), return_captures=True)])
+    assert (bad.last.finish_reason, good.last.finish_reason) == ("error", "stop")
+    assert "captures went wrong" in str(bad.last.error)
 
 
 def test_a_grammar_that_allows_nothing_is_an_error() -> None:

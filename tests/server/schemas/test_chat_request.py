@@ -46,6 +46,8 @@ def refusal(**fields: Any) -> ApiError:
         ({"stream_options": {"include_usage": True}}, "stream_options"),
         ({"stream": True, "stream_options": {"include": True}}, "stream_options.include"),
         ({"guided_grammar": 7}, "guided_grammar"),
+        ({"return_captures": True}, "return_captures"),
+        ({"return_captures": 1, "guided_grammar": 'root ::= "a"'}, "return_captures"),
         ({"chat_template_kwargs": []}, "chat_template_kwargs"),
         ({"messages": []}, "messages"),
         ({"messages": [{"role": "king", "content": "a"}]}, "messages[0]"),
@@ -108,6 +110,7 @@ def test_long_unknown_name_is_cut() -> None:
         {"guided_json": None},
         {"top_k": 0},
         {"stream": False},
+        {"return_captures": False},
         {"stop": ["a", "b", "c", "d"]},
     ],
 )

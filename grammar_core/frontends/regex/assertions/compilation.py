@@ -17,6 +17,7 @@ from grammar_core.ir.automata.minimization import Transitions, minimize
 from grammar_core.ir.char_ranges import Ranges, normalize_ranges
 from grammar_core.ir.nodes import EMPTY, Automaton, CharClass, Expr
 
+_BITS_A_STEP = 64
 _HINT = "patterns with assertions become finite automata; simplify the assertions or shorten the repetitions"
 
 
@@ -42,8 +43,9 @@ def compile_assertions(pattern: str, tree: Tree) -> Expr:
 
 def _compile(tree: Tree) -> Expr:
     positions = Positions(tree, MAX_AUTOMATON_POSITIONS)
+    algebra = ConditionAlgebra(positions.owners, MAX_AUTOMATON_WORK)
+    algebra.spend(len(positions.sets) * sum(map(len, positions.sets)) // _BITS_A_STEP)
     letters, masks = partition(list(positions.sets))
-    algebra = ConditionAlgebra(MAX_AUTOMATON_WORK)
     transitions, accepting = _determinize(Derivation(positions, masks, algebra), len(letters))
     transitions, accepting = minimize(transitions, accepting)
     if not accepting:

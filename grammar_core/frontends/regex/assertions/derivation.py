@@ -4,30 +4,24 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from grammar_core.frontends.regex.assertions.conditions import (
-    ALWAYS,
-    NEVER,
-    Condition,
-    ConditionAlgebra,
-)
+from grammar_core.frontends.regex.assertions.conditions import ALWAYS, NEVER, Condition, ConditionAlgebra
 from grammar_core.frontends.regex.assertions.positions import END_OF_TEXT, Positions
 
-_AT_END: Condition = frozenset([frozenset([END_OF_TEXT])])
 _Reached = dict[int, Condition]
-Behind = tuple[tuple[tuple[int, Condition], ...], ...]
+_Behind = tuple[tuple[tuple[int, Condition], ...], ...]
 
 
 class Place:
     """What lies behind a place, as far as the looks of the pattern can tell.
 
-    `outcomes` has the condition for each look to succeed here, `active` for each lookbehind the atoms that
-    it waits for, with the condition for each.
+    `outcomes` has the conditions for each look to succeed and to fail here, `active` for each lookbehind the
+    atoms that it waits for, with the condition for each.
     """
 
     def __init__(self, look_count: int) -> None:
         self.outcomes: list[tuple[Condition, Condition]] = [(NEVER, ALWAYS)] * look_count
         self.active: dict[int, list[tuple[int, Condition]]] = {}
-        self.after_cache: dict[tuple[int, bool], Condition] = {}
+        self.derived: dict[tuple[int, int], Condition] = {}
         self.next: dict[int, Place] = {}
 
 
@@ -45,18 +39,16 @@ class Derivation:
         self._positions = positions
         self._algebra = algebra
         self._masks = [0, 0, *(masks[atom.set_number] for atom in positions.atoms[2:])]
-        self._ends: dict[int, Condition] = {look.end: ALWAYS for look in positions.looks}
-        self._ends[positions.main.end] = _AT_END
-        self._places: dict[Behind, Place] = {}
+        self._literal_masks: dict[int, int] = {}
+        self._look_ends = {look.end for look in positions.looks}
+        self._places: dict[_Behind, Place] = {}
 
     def start(self) -> tuple[Place, Condition]:
         """The place before the first character, and the condition on a text to be matched."""
-        seeds: dict[int, _Reached] = {}
-        for look, automaton in enumerate(self._positions.looks):
-            if self._positions.is_behind[look]:
-                seeds[look] = {automaton.start: ALWAYS}
+        looks = enumerate(self._positions.looks)
+        seeds = {look: {part.start: ALWAYS} for look, part in looks if self._positions.is_behind[look]}
         place = self._new_place(seeds, None)
-        return place, self._after(self._positions.main.start, place)
+        return place, self._after([self._positions.main.start], place)
 
     def letters(self, condition: Condition, all_letters: int) -> int:
         """Mask of the letters that may matter to the condition; any other makes it fail."""
@@ -65,7 +57,7 @@ class Derivation:
             letters = all_letters
             for literal in term:
                 if literal > 0:
-                    letters &= self._masks[literal]
+                    letters &= self._mask(literal)
             taken |= letters
         return taken
 
@@ -82,47 +74,58 @@ class Derivation:
 
     def holds_at_end(self, condition: Condition) -> bool:
         """Whether the condition holds where the text ends."""
-        return any(all(map(_holds_at_end, term)) for term in condition)
+        atoms_of = self._algebra.atoms_of
+        return any(
+            all((literal > 0) == (END_OF_TEXT in atoms_of[abs(literal)]) for literal in term)
+            for term in condition
+        )
+
+    def _mask(self, literal: int) -> int:
+        """The letters that some atom of the literal takes."""
+        mask = self._literal_masks.get(literal)
+        if mask is None:
+            mask = 0
+            for atom in self._algebra.atoms_of[literal]:
+                mask |= self._masks[atom]
+            self._literal_masks[literal] = mask
+        return mask
 
     def _derive_term(self, term: frozenset[int], step: _Step) -> Condition:
         result = ALWAYS
-        for literal in sorted(term, reverse=True):
+        for literal in term:
             result = self._algebra.both(result, self._derive_literal(literal, step))
             if not result:
                 return NEVER
         return result
 
     def _derive_literal(self, literal: int, step: _Step) -> Condition:
-        atom = abs(literal)
-        self._algebra.spend(1)
-        if not self._masks[atom] >> step.letter & 1:
-            return NEVER if literal > 0 else ALWAYS
-        target = self._positions.atoms[atom].target
-        return self._after(target, step.place) if literal > 0 else self._not_after(target, step.place)
+        key = (literal, step.letter)
+        derived = step.place.derived.get(key)
+        if derived is None:
+            derived = step.place.derived[key] = self._derive_anew(literal, step)
+        return derived
 
-    def _after(self, node: int, place: Place) -> Condition:
-        """The condition on the rest of the text to lead from the node to the end of its automaton."""
-        key = (node, True)
-        if key not in place.after_cache:
-            place.after_cache[key] = self._condition(self._reach({node: ALWAYS}, place))
-        return place.after_cache[key]
+    def _derive_anew(self, literal: int, step: _Step) -> Condition:
+        if literal < 0:
+            return self._algebra.negation(self._derive_literal(-literal, step))
+        atoms = self._algebra.atoms_of[literal]
+        self._algebra.spend(len(atoms))
+        taken = [atom for atom in atoms if self._masks[atom] >> step.letter & 1]
+        return self._after([self._positions.atoms[atom].target for atom in taken], step.place)
 
-    def _not_after(self, node: int, place: Place) -> Condition:
-        key = (node, False)
-        if key not in place.after_cache:
-            place.after_cache[key] = self._algebra.negation(self._after(node, place))
-        return place.after_cache[key]
-
-    def _condition(self, reached: _Reached) -> Condition:
-        algebra, positions = self._algebra, self._positions
+    def _after(self, nodes: list[int], place: Place) -> Condition:
+        """The condition on the rest of the text to lead from one of the nodes to their automaton's end."""
+        atoms: dict[Condition, list[int]] = {}
         parts: list[Condition] = []
-        for node, condition in reached.items():
-            if node in self._ends:
-                parts.append(algebra.both(condition, self._ends[node]))
-            atoms = positions.atoms_at[node]
-            if atoms:
-                parts.append(algebra.both(condition, frozenset(frozenset([atom]) for atom in atoms)))
-        return algebra.either(parts)
+        for node, condition in self._reach(dict.fromkeys(nodes, ALWAYS), place).items():
+            if node in self._look_ends:
+                parts.append(condition)
+            elif node == self._positions.main.end:
+                atoms.setdefault(condition, []).append(END_OF_TEXT)
+            atoms.setdefault(condition, []).extend(self._positions.atoms_at[node])
+        for condition, together in atoms.items():
+            parts.append(self._algebra.both(condition, self._algebra.any_of(together)))
+        return self._algebra.either(parts)
 
     def _reach(self, seeds: _Reached, place: Place) -> _Reached:
         """The nodes that empty edges lead to from the seeds, each with the condition for that."""
@@ -131,12 +134,14 @@ class Derivation:
         pending = list(seeds)
         while pending:
             node = pending.pop()
+            algebra.spend(len(self._positions.empty_edges[node]))
             for target, guard in self._positions.empty_edges[node]:
-                algebra.spend(1)
                 condition = reached[node]
                 if guard is not None:
                     condition = algebra.both(condition, place.outcomes[guard.look][guard.negated])
                 before = reached.get(target, NEVER)
+                if before == ALWAYS:
+                    continue
                 after = algebra.either([before, condition])
                 if after != before:
                     reached[target] = after
@@ -146,39 +151,34 @@ class Derivation:
     def _new_place(self, seeds: dict[int, _Reached], before: Place | None, letter: int = 0) -> Place:
         """The place of these seeds or, given the place before, one letter after it."""
         place = Place(len(self._positions.looks))
+        self._algebra.spend(len(self._positions.looks))
         for look in self._positions.order:
             start, end = self._positions.looks[look]
             if self._positions.is_behind[look]:
                 if before is not None:
                     seeds[look] = self._move(before.active[look], _Step(letter, place))
                 reached = self._reach(seeds[look], place)
-                place.active[look] = [
-                    (atom, condition)
-                    for node, condition in reached.items()
-                    for atom in self._positions.atoms_at[node]
-                ]
+                place.active[look] = self._waiting(reached)
                 succeeds = reached.get(end, NEVER)
             else:
-                succeeds = self._after(start, place)
+                succeeds = self._after([start], place)
             place.outcomes[look] = (succeeds, self._algebra.negation(succeeds))
         key = tuple(tuple(sorted(seeds[look].items(), key=_by_node)) for look in sorted(seeds))
         return self._places.setdefault(key, place)
 
+    def _waiting(self, reached: _Reached) -> list[tuple[int, Condition]]:
+        return [(atom, reached[node]) for node in reached for atom in self._positions.atoms_at[node]]
+
     def _move(self, active: list[tuple[int, Condition]], step: _Step) -> _Reached:
         moved: _Reached = {}
+        self._algebra.spend(len(active))
         for atom, condition in active:
-            self._algebra.spend(1)
             if self._masks[atom] >> step.letter & 1:
                 target = self._positions.atoms[atom].target
                 derived = self.derive(condition, step.letter, step.place)
                 if derived:
                     moved[target] = self._algebra.either([moved.get(target, NEVER), derived])
         return moved
-
-
-def _holds_at_end(literal: int) -> bool:
-    """Only END_OF_TEXT holds where no characters are left, and only that one's negation does not."""
-    return literal == END_OF_TEXT if literal > 0 else literal != -END_OF_TEXT
 
 
 def _by_node(entry: tuple[int, Condition]) -> int:

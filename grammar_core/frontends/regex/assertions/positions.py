@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from graphlib import TopologicalSorter
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from grammar_core.frontends.regex.character_sets import NOT_LINE_TERMINATORS
 from grammar_core.frontends.regex.syntax_tree import (
@@ -64,6 +64,8 @@ class Positions:
         self.empty_edges: list[list[tuple[int, Guard | None]]] = [[]]
         self.atoms_at: list[list[int]] = [[]]
         self.atoms: list[Atom] = [Atom(-1, 0), Atom(-1, 0)]  # numbers 0 and END_OF_TEXT take no character
+        self.owners: list[int] = [-1, 0]
+        """For every atom its automaton: 0 for the whole pattern, n + 1 for look n."""
         self.sets: dict[Ranges, int] = {}
         self.looks: list[Automaton] = []
         self.is_behind: list[bool] = []
@@ -84,7 +86,7 @@ class Positions:
         return len(self.atoms_at) - 1
 
     def _connect_all(self) -> None:
-        connectors: dict[type[Tree], Callable[[Tree, int, int, int], None]] = {
+        connectors = {
             Text: self._text,
             Characters: self._characters,
             Concatenation: self._concatenation,
@@ -92,24 +94,25 @@ class Positions:
             Repetition: self._repetition,
             Anchor: self._anchor,
             Look: self._look,
-        }  # type: ignore[dict-item]
+        }
+        connect = cast("dict[type[Tree], Callable[[Tree, int, int, int], None]]", connectors)
         while self._pending:
             tree, start, end, owner = self._pending.pop()
-            connectors[type(tree)](tree, start, end, owner)
+            connect[type(tree)](tree, start, end, owner)
 
     # one method a kind of tree: makes it lead from `start` to `end` in the automaton of the look `owner`
 
     def _text(self, text: Text, start: int, end: int, owner: int) -> None:
         for character in text.value[:-1]:
             following = self._node()
-            self._add_atom(((ord(character), ord(character)),), start, following)
+            self._add_atom(((ord(character), ord(character)),), start, following, owner)
             start = following
         last = ord(text.value[-1])
-        self._add_atom(((last, last),), start, end)
+        self._add_atom(((last, last),), start, end, owner)
 
     def _characters(self, characters: Characters, start: int, end: int, owner: int) -> None:
         if characters.ranges:
-            self._add_atom(characters.ranges, start, end)
+            self._add_atom(characters.ranges, start, end, owner)
 
     def _concatenation(self, concatenation: Concatenation, start: int, end: int, owner: int) -> None:
         if not concatenation.items:
@@ -170,6 +173,7 @@ class Positions:
     def _add_empty(self, start: int, end: int) -> None:
         self.empty_edges[start].append((end, None))
 
-    def _add_atom(self, ranges: Ranges, start: int, end: int) -> None:
+    def _add_atom(self, ranges: Ranges, start: int, end: int, owner: int) -> None:
+        self.owners.append(owner + 1)
         self.atoms.append(Atom(self.sets.setdefault(ranges, len(self.sets)), end))
         self.atoms_at[start].append(len(self.atoms) - 1)
