@@ -61,6 +61,9 @@ class Matcher:
     def is_over_budget(self) -> bool:
         """Whether a rule is active that has used up its budget and could not end."""
 
+    def _over_budget(self) -> None:
+        """Called after what exceeded a budget was accepted."""
+
     def active_temperature(self) -> tuple[float, bool]:
         """The highest temperature of the active rules, or -1, and whether they have different ones."""
 

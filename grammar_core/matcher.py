@@ -71,10 +71,17 @@ class GrammarMatcher(_native.Matcher):
         highest, differ = self.active_temperature()
         if highest < 0:
             return self._default_temperature
-        if differ and "temperature" not in self._warned:
-            self._warned.add("temperature")
-            _log.warning("Rules with different temperatures are active at once; the highest counts")
+        if differ:
+            self._warn_once("Rules with different temperatures are active at once; the highest counts")
         return highest
+
+    def _over_budget(self) -> None:
+        self._warn_once("A rule has used up its budget where it cannot end; it goes on until it can")
+
+    def _warn_once(self, message: str) -> None:
+        if message not in self._warned:
+            self._warned.add(message)
+            _log.warning(message)
 
     def get_captures(self, *, deduplicate: bool = True) -> list[tuple[str, bytes]]:
         """(name, text) of every capture so far, in the order in which they became complete.

@@ -166,7 +166,7 @@ class Sampler:
 
 def _inverse(temperature: float) -> float:
     """1 / temperature within float32; 0 for greedy sampling."""
-    return min(1 / temperature, 3e38) if temperature > 1e-38 else 0.0
+    return min(max(1 / temperature, 1e-38), 3e38) if temperature > 1e-38 else 0.0
 
 
 def _filtered_probabilities(logits: torch.Tensor, prepared: PreparedSampling) -> torch.Tensor:

@@ -59,7 +59,20 @@ void init_matcher(Matcher* self, std::shared_ptr<CompiledGrammar> grammar,
   new (self) Matcher(std::move(grammar), {std::move(stop_tokens), ends_when_complete});
 }
 
-bool accept_string(Matcher& matcher, const nb::object& text) {
+// Subclasses hear of budgets that were exceeded.
+void warn_of_budgets(nb::handle self, const Matcher& matcher) {
+  if (matcher.is_over_budget()) self.attr("_over_budget")();
+}
+
+bool accept_token(nb::handle_t<Matcher> self, int64_t id) {
+  auto& matcher = *nb::inst_ptr<Matcher>(self);
+  if (id < 0 || id > INT32_MAX || !matcher.accept_token(static_cast<int32_t>(id))) return false;
+  warn_of_budgets(self, matcher);
+  return true;
+}
+
+bool accept_string(nb::handle_t<Matcher> self, const nb::object& text) {
+  auto& matcher = *nb::inst_ptr<Matcher>(self);
   std::string_view view;
   if (PyUnicode_Check(text.ptr())) {
     Py_ssize_t size = 0;
@@ -71,8 +84,13 @@ bool accept_string(Matcher& matcher, const nb::object& text) {
   } else {
     throw nb::type_error("accept_string takes str or bytes");
   }
-  const nb::gil_scoped_release release;
-  return matcher.accept_bytes(view);
+  bool accepted;
+  {
+    const nb::gil_scoped_release release;
+    accepted = matcher.accept_bytes(view);
+  }
+  if (accepted) warn_of_budgets(self, matcher);
+  return accepted;
 }
 
 // The text of each step.
@@ -140,7 +158,7 @@ NB_MODULE(_native, m) {
       .def("__init__", &init_matcher, "grammar"_a, "stop_tokens"_a.none() = nb::none(),
            "ends_when_complete"_a = false)
       .def(nb::init<const Matcher&>(), "source"_a)
-      .def("accept_token", &Matcher::accept_token, "token_id"_a)
+      .def("accept_token", &accept_token, "token_id"_a)
       .def("accept_string", &accept_string, "text"_a)
       .def("fill_next_token_bitmask", &fill_row, "bitmask"_a, "index"_a = 0)
       .def(
@@ -150,6 +168,7 @@ NB_MODULE(_native, m) {
       .def("captures", &captures, "deduplicate"_a)
       .def("history", &history)
       .def("is_over_budget", &Matcher::is_over_budget)
+      .def("_over_budget", [](const Matcher&) {})
       .def("active_temperature", &active_temperature)
       .def("find_jump_forward_string",
            [](Matcher& self) {
