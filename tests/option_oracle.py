@@ -16,7 +16,8 @@ a sentence.
   that is accepted as such counts none. Within a token that begins with the budget used up, the occurrence
   ends where it first can.
 - A token set matches one whole token where one begins: never a part of one, never text accepted as such.
-  Sets of excluded tokens and free tokens contain no stop token. A stop token that a rule names explicitly
+  Excluding sets and free tokens contain no stop token, and no token
+  without bytes, which may be padding of the vocabulary. A stop token that a rule names explicitly
   is allowed where it makes the text complete, and ends it; others are allowed where the text is complete.
 - A capture event is one occurrence, not empty, of a rule with `capture`, that is complete at a point of
   accepted text, whether or not the text goes on as it requires. Events are in the order of where they end;
@@ -42,6 +43,13 @@ from tests.oracle import (
     productive_productions,
     read_byte,
 )
+
+
+_MOST_ITEMS = 2_000
+
+
+class TooManyItemsError(Exception):
+    """The text is too ambiguous for an oracle that tells every nest of occurrences from every other."""
 
 
 class Frame(NamedTuple):
@@ -189,7 +197,7 @@ class OptionOracle:
         if token_id in self.stop_token_ids:
             return self._stop(point, token_id)
         token = self._vocabulary[token_id]
-        whole = [item.moved() for item in point.scans if _takes(item.symbol, token_id)]
+        whole = [item.moved() for item in point.scans if self._takes(item.symbol, token_id)]
         last: Point | None = point if token else None
         for byte in token[:-1]:
             last = None if last is None else self._step(last, byte)
@@ -200,6 +208,11 @@ class OptionOracle:
         following.is_relaxed = last.is_relaxed
         following.events = last.events
         return self._filled(following, [*self._overruns(spelled, last), *self._overruns(whole, point)])
+
+    def _takes(self, symbol: Symbol | None, token_id: int) -> bool:
+        if not isinstance(symbol, OneToken) or not symbol.has(token_id):
+            return False
+        return not symbol.negated or self._vocabulary[token_id] != b""
 
     def _stop(self, point: Point, token_id: int) -> Point | None:
         named = [
@@ -248,6 +261,8 @@ class OptionOracle:
             fresh = [new for new in dict.fromkeys(causes[item]) if new not in seen]
             seen.update(dict.fromkeys(fresh))
             pending += fresh
+            if len(pending) > _MOST_ITEMS:
+                raise TooManyItemsError
         point.scans = [item for item in point.scans if not self._must_have_ended(item, point)]
         point.events += tuple(self._new_events(point, causes))
 
@@ -350,10 +365,6 @@ def _read(point: Point, byte: int) -> list[Item]:
     return [
         item.moved() if rest == b"" else item._replace(read=rest) for item, rest in read if rest is not None
     ]
-
-
-def _takes(symbol: Symbol | None, token_id: int) -> bool:
-    return isinstance(symbol, OneToken) and symbol.has(token_id)
 
 
 def _reached(item: Item, causes: dict[Item, list[Item]]) -> set[Item]:
