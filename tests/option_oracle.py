@@ -44,7 +44,6 @@ from tests.oracle import (
     read_byte,
 )
 
-
 _MOST_ITEMS = 2_000
 
 
