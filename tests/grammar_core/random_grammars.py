@@ -71,7 +71,7 @@ def random_case(seed: int, *, macros: bool = False) -> Case:
 
 
 def random_option_case(seed: int) -> Case:
-    """A case with rule options and token sets beside everything else, none too ambiguous for `OptionOracle`."""
+    """A case with rule options and token sets too, none too ambiguous for `OptionOracle`."""
     rng = random.Random(seed)
     while True:
         try:

@@ -7,7 +7,7 @@ import pytest
 
 import grammar_core
 from grammar_core.errors import UnsupportedFeatureError
-from tests.case_files import GrammarCase, error_cases, supported_cases, unsupported_cases
+from tests.case_files import GrammarCase, error_cases, supported_cases, text_cases, unsupported_cases
 
 _STOP = 256
 
@@ -19,14 +19,14 @@ def test_text_in_one_piece(case: GrammarCase) -> None:
     assert [text for text in case.reject if accepts_text(compiled, text)] == []
 
 
-@pytest.mark.parametrize("case", supported_cases())
+@pytest.mark.parametrize("case", text_cases())
 def test_text_byte_by_byte(case: GrammarCase) -> None:
     compiled = compile_case(case, [])
     assert [text for text in case.accept if not accepts_tokens(compiled, list(text))] == []
     assert [text for text in case.reject if accepts_tokens(compiled, list(text))] == []
 
 
-@pytest.mark.parametrize("case", supported_cases())
+@pytest.mark.parametrize("case", text_cases())
 def test_text_in_tokens_that_span_rules(case: GrammarCase) -> None:
     texts = [text for text in (*case.accept, *case.reject) if text]
     pieces = [text[i : i + 3] for text in texts for i in range(0, len(text), 3)]
