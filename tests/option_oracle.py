@@ -156,7 +156,7 @@ class OptionOracle:
         for byte in data:
             if current is None or current.is_terminated:
                 return None
-            current = self._step(current, byte)
+            current = self._step(current, byte, current.tokens)
         return current
 
     def accept_token(self, point: Point, token_id: int) -> Point | None:
@@ -199,14 +199,14 @@ class OptionOracle:
         whole = [item.moved() for item in point.scans if self._takes(item.symbol, token_id)]
         last: Point | None = point if token else None
         for byte in token[:-1]:
-            last = None if last is None else self._step(last, byte)
+            last = None if last is None else self._step(last, byte, point.tokens + 1)
         spelled = [] if last is None else _read(last, token[-1])
         if last is None or not spelled:
             last = point
         following = Point(point.text + token, point.tokens + 1)
         following.is_relaxed = last.is_relaxed
         following.events = last.events
-        return self._filled(following, [*self._overruns(spelled, last), *self._overruns(whole, point)])
+        return self._filled(following, [*spelled, *whole], following.tokens)
 
     def _takes(self, symbol: Symbol | None, token_id: int) -> bool:
         if not isinstance(symbol, OneToken) or not symbol.has(token_id):
@@ -222,31 +222,33 @@ class OptionOracle:
         stopped = Point(point.text, point.tokens + 1)
         stopped.is_relaxed, stopped.events = point.is_relaxed, point.events
         if not point.is_complete:
-            self._filled(stopped, self._overruns(named, point))
+            self._filled(stopped, named, stopped.tokens)
             if not stopped.is_complete:
                 return None
             stopped.scans = []
         stopped.is_complete = stopped.is_terminated = True
         return stopped
 
-    def _step(self, point: Point, byte: int) -> Point | None:
+    def _step(self, point: Point, byte: int, tokens: int) -> Point | None:
+        """The point after one more byte; `tokens` counts the one that it is part of, if any."""
         following = Point(point.text + bytes([byte]), point.tokens)
         following.is_relaxed, following.events = point.is_relaxed, point.events
-        return self._filled(following, self._overruns(_read(point, byte), point))
+        return self._filled(following, _read(point, byte), tokens)
 
-    def _overruns(self, items: list[Item], before: Point) -> list[tuple[Item, bool]]:
-        """With each item, whether it goes on inside of an occurrence whose budget was used up before."""
-        return [
-            (item, any(self._is_spent(f, before) and not self._is_lazy(f) for f in item.context.frames))
-            for item in items
-        ]
-
-    def _filled(self, point: Point, items: list[tuple[Item, bool]]) -> Point | None:
+    def _filled(self, point: Point, items: list[Item], tokens: int) -> Point | None:
         if not items:
             return None
-        point.is_relaxed = point.is_relaxed or any(is_overrun for _, is_overrun in items)
-        self._close(point, [item for item, _ in items])
+        frames = {frame for item in items for frame in item.context.frames}
+        point.is_relaxed = point.is_relaxed or any(self._overruns(f, point, tokens) for f in frames)
+        self._close(point, items)
         return point
+
+    def _overruns(self, frame: Frame, point: Point, tokens: int) -> bool:
+        """Whether the occurrence has taken more code points or tokens than its budget."""
+        options = self._rules[frame.rule].options
+        return (options.max_chars is not None and point.chars - frame.origin.chars > options.max_chars) or (
+            options.max_tokens is not None and tokens - frame.origin.tokens > options.max_tokens
+        )
 
     # what follows at one point
 
@@ -318,9 +320,6 @@ class OptionOracle:
             or (options.max_chars is not None and point.chars - frame.origin.chars >= options.max_chars)
             or (options.max_tokens is not None and point.tokens - frame.origin.tokens >= options.max_tokens)
         )
-
-    def _is_lazy(self, frame: Frame) -> bool:
-        return self._rules[frame.rule].options.lazy
 
     # captures
 
