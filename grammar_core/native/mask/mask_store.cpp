@@ -225,7 +225,7 @@ const Row* MaskStore::compute_merged(uint64_t key, const Row& a, const Row& b) {
 }
 
 const Row* MaskStore::keep(Row row) {
-  row.set_id(static_cast<uint32_t>(rows_.size()));
+  row.finish(*vocabulary_, static_cast<uint32_t>(rows_.size()));
   rows_.push_back(std::make_unique<Row>(std::move(row)));
   row_bytes_ += rows_.back()->memory_bytes();
   return rows_.back().get();
