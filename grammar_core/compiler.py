@@ -77,7 +77,7 @@ class GrammarCompiler:
 
     def _compile(self, grammar: Grammar) -> CompiledGrammar:
         refuse_unsupported(grammar.rules)
-        program = lower_grammar(expand_macros(grammar))
+        program = lower_grammar(Grammar(expand_macros(grammar.rules), grammar.root))
         native = _native.compile(
             program.words,
             program.literals,

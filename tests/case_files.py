@@ -9,6 +9,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from grammar_core.errors import UnsupportedFeatureError
+from grammar_core.grammar import Grammar
+from grammar_core.passes.refuse_unsupported import refuse_unsupported
+
 _FOLDER = Path(__file__).parent / "cases"
 _KEYS = {"name", "grammar", "root", "accept", "reject", "accept_hex", "reject_hex", "error"}
 
@@ -37,6 +41,25 @@ class GrammarCase(NamedTuple):
 def valid_cases() -> list[Any]:
     """The cases whose grammar is valid, as pytest parameters."""
     return [_parameter(case) for case in _all_cases() if case.error is None]
+
+
+def supported_cases() -> list[Any]:
+    """The valid cases whose grammar can be compiled, as pytest parameters."""
+    return [_parameter(case) for case in _all_cases() if case.error is None and is_supported(case)]
+
+
+def unsupported_cases() -> list[GrammarCase]:
+    """The valid cases with something that cannot be enforced yet."""
+    return [case for case in _all_cases() if case.error is None and not is_supported(case)]
+
+
+def is_supported(case: GrammarCase) -> bool:
+    """Whether the compiler takes the grammar of a valid case."""
+    try:
+        refuse_unsupported(Grammar.from_ebnf(case.grammar, root_rule_name=case.root).rules)
+    except UnsupportedFeatureError:
+        return False
+    return True
 
 
 def error_cases() -> list[Any]:

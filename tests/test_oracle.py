@@ -37,6 +37,7 @@ def matches(expr: nodes.Expr, languages: dict[str, Language], longest: int) -> L
         return frozenset().union(*(matches(option, languages, longest) for option in expr.options))
     if isinstance(expr, nodes.Sequence):
         return join([matches(item, languages, longest) for item in expr.items], longest)
+    assert isinstance(expr, nodes.Repeat)
     return repeat(matches(expr.body, languages, longest), expr.min, expr.max, longest)
 
 

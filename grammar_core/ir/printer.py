@@ -48,7 +48,7 @@ _Piece = str | tuple[Expr, int]
 
 def print_grammar(rules: Iterable[Rule], root: str) -> str:
     """EBNF text of the rules, one a line in their order, with `root` as the name of the root rule."""
-    rules = replace_automata(tuple(rules), frozenset((_ROOT,)))
+    rules = replace_automata(tuple(rules), reserved=frozenset((_ROOT,)), opaque=(Regex,))
     names = _printed_names(rules, root)
     renamed_root = names[root] != _ROOT
     lines = [_print_rule(rule, names, 1 if renamed_root else 0) for rule in rules]
