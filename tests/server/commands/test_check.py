@@ -196,4 +196,5 @@ def test_text_that_the_engine_cannot_follow(tmp_path: Path) -> None:
     grammar = write(tmp_path / "g.ebnf", 'root ::= root root | "a"')
     exit_code, output, errors = check(grammar, "-", data=b"a" * 100_000)
     assert (exit_code, output) == (2, "")
-    assert "error: standard input: The text has too many readings" in errors
+    assert "error: standard input: " in errors
+    assert "more than" in errors
