@@ -21,6 +21,8 @@ def compile(
     root: int,
     vocabulary: Vocabulary,
     mask_limit_bytes: int,
+    compile_seconds: float,
+    step_seconds: float,
 ) -> CompiledGrammar: ...
 
 class Matcher:
@@ -42,6 +44,9 @@ class Matcher:
         Shape (batch, ceil(vocab_size / 32)), or one row; a numpy array or a torch tensor. False if every
         token is allowed, so that the mask need not be applied. After a stop token nothing is allowed.
         """
+
+    def try_fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool:
+        """The same if it takes no walk over the vocabulary: never slow. False, and nothing written, otherwise."""
 
     def fill_next_token_bitmask_at(self, address: int) -> bool:
         """The same into ceil(vocab_size / 32) words at a memory address, which nobody checks."""

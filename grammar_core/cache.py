@@ -41,6 +41,15 @@ class SingleFlightCache(Generic[Value]):
             return entry.result()
         return self._fill(key, mine, compute)
 
+    def find(self, key: Hashable) -> Value | None:
+        """The value of `key` if it is there and finished."""
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is None or not entry.done() or entry.exception() is not None:
+                return None
+            self._entries.move_to_end(key)
+        return entry.result()
+
     def _fill(self, key: Hashable, entry: Future[Value], compute: Callable[[], Value]) -> Value:
         try:
             value = compute()

@@ -12,13 +12,17 @@ from grammar_core.passes.refuse_unsupported import refuse_unsupported
 from grammar_core.tokenizer_info import TokenizerInfo
 
 DEFAULT_MASK_BYTES_LIMIT = 256 * 1024 * 1024
+DEFAULT_COMPILE_SECONDS = 5.0
+DEFAULT_STEP_SECONDS = 1.0
 
 
 class GrammarCompiler:
     """Compiles grammars for one tokenizer. Thread-safe.
 
     Compiled grammars are cached by their text, at most `cache_limit_bytes` of them (-1: no limit); equal
-    requests that come together compile once. Masks of one grammar take at most `mask_limit_bytes`.
+    requests that come together compile once. Masks of one grammar take at most `mask_limit_bytes`. A compile
+    takes at most `compile_seconds`, a mask and an accepted token or text `step_seconds` of processor time;
+    beyond that they raise GrammarLimitError.
     """
 
     def __init__(
@@ -28,11 +32,17 @@ class GrammarCompiler:
         cache_enabled: bool = True,
         cache_limit_bytes: int = -1,
         mask_limit_bytes: int = DEFAULT_MASK_BYTES_LIMIT,
+        compile_seconds: float = DEFAULT_COMPILE_SECONDS,
+        step_seconds: float = DEFAULT_STEP_SECONDS,
     ) -> None:
         if cache_limit_bytes < -1 or mask_limit_bytes < 1:
             raise ValueError("cache_limit_bytes must be -1 or more, mask_limit_bytes positive")
         self._tokenizer_info = tokenizer_info
+        if compile_seconds <= 0 or step_seconds <= 0:
+            raise ValueError("compile_seconds and step_seconds must be positive")
         self._mask_limit_bytes = mask_limit_bytes
+        self._compile_seconds = compile_seconds
+        self._step_seconds = step_seconds
         self._vocabulary = _native.Vocabulary(
             tokenizer_info.decoded_vocab,
             tokenizer_info.stop_token_ids,
@@ -67,6 +77,10 @@ class GrammarCompiler:
             lambda: self._compile(Grammar.from_ebnf(grammar, root_rule_name=root_rule_name)),
         )
 
+    def find_cached(self, grammar: str, *, root_rule_name: str = "root") -> CompiledGrammar | None:
+        """The compiled form of EBNF text if it is in the cache. Never waits."""
+        return self._cache.find((grammar, root_rule_name))
+
     def clear_cache(self) -> None:
         """Forget all compiled grammars; those in use stay valid."""
         self._cache.clear()
@@ -77,7 +91,7 @@ class GrammarCompiler:
 
     def _compile(self, grammar: Grammar) -> CompiledGrammar:
         refuse_unsupported(grammar.rules)
-        program = lower_grammar(expand_macros(grammar))
+        program = lower_grammar(Grammar(expand_macros(grammar.rules), grammar.root))
         native = _native.compile(
             program.words,
             program.literals,
@@ -85,6 +99,8 @@ class GrammarCompiler:
             program.root,
             self._vocabulary,
             self._mask_limit_bytes,
+            self._compile_seconds,
+            self._step_seconds,
         )
         return CompiledGrammar(native, grammar, self._tokenizer_info, program.capture_names)
 

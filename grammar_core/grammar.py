@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from grammar_core.frontends.ebnf.parser import parse_ebnf
 from grammar_core.frontends.regex import parse_regex
-from grammar_core.ir.nodes import Regex, Rule
+from grammar_core.ir.combination import gather_rules
+from grammar_core.ir.nodes import CharClass, Choice, Expr, Regex, Rule, Sequence
 from grammar_core.ir.printer import print_grammar
+from grammar_core.ir.serializer import deserialize_rules, serialize_rules
 from grammar_core.ir.validation import validate_rules
+from grammar_core.ir.warnings import GrammarWarning, find_warnings
+from grammar_core.sampling import sample_sentences
+
+if TYPE_CHECKING:
+    from grammar_core.tokenizer_info import TokenizerInfo
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -49,6 +57,56 @@ class Grammar:
         rules = tuple(rules)
         validate_rules(rules, root_rule_name)
         return cls(rules, root_rule_name)
+
+    @classmethod
+    def union(cls, *grammars: Grammar) -> Grammar:
+        """The grammar of every sentence of any of the grammars; of none, a grammar without sentences.
+
+        Rules keep their options, and their names unless two grammars share one.
+        """
+        rules, roots = gather_rules((grammar.rules, grammar.root) for grammar in grammars)
+        body: Expr = Choice(tuple(roots)) if roots else CharClass(())
+        return cls((Rule("root", body), *rules), "root")
+
+    @classmethod
+    def concat(cls, *grammars: Grammar) -> Grammar:
+        """The grammar of a sentence of each grammar one after another; of none, of the empty sentence."""
+        rules, roots = gather_rules((grammar.rules, grammar.root) for grammar in grammars)
+        return cls((Rule("root", Sequence(tuple(roots))), *rules), "root")
+
+    @classmethod
+    def deserialize_json(cls, json_string: str) -> Grammar:
+        """Rebuild what `serialize_json` wrote.
+
+        Raises DeserializeFormatError for any other text, DeserializeVersionError for another version.
+        """
+        return cls(*deserialize_rules(json_string))
+
+    def serialize_json(self) -> str:
+        """The grammar as JSON, for `deserialize_json`."""
+        return serialize_rules(self.rules, self.root)
+
+    def warnings(self) -> tuple[GrammarWarning, ...]:
+        """Rules that are never used and rules that cannot match any finite text."""
+        return find_warnings(self.rules, self.root)
+
+    def sample(
+        self,
+        n: int = 1,
+        seed: int = 0,
+        *,
+        max_length: int = 200,
+        tokenizer_info: TokenizerInfo | None = None,
+    ) -> list[str]:
+        """`n` sentences, the same for the same seed, which together try the alternatives of the rules.
+
+        A sentence has at most `max_length` characters, or as few as the grammar allows if that is more.
+        `tokenizer_info` is needed where the grammar names tokens. Raises GrammarError if it does and there
+        is none, if the grammar has no sentence, or if it has none of less than a million characters.
+        """
+        return sample_sentences(
+            self.rules, self.root, n, seed, max_length=max_length, tokenizer_info=tokenizer_info
+        )
 
     def __str__(self) -> str:
         """The grammar as EBNF text whose root rule is `root`; parsing it gives the same language."""

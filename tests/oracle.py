@@ -4,6 +4,9 @@ It is a textbook Earley recognizer over bytes. It shares the grammar's nodes wit
 nothing else: rules become plain productions, productions that can never be completed are dropped,
 and a set of items is kept for every byte read. As no dead production is left, a text is the
 beginning of a sentence exactly when its set of items is not empty.
+
+It knows text alone: no token matches a token set here, and rule options change nothing. What those mean
+is decided in `option_oracle.py`, on the same productions.
 """
 
 from __future__ import annotations
@@ -14,29 +17,39 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from grammar_core.ir import nodes
+from grammar_core.ir.char_ranges import complement_ranges
 
 _MOST_COPIES = 2_000
 
 
-class _Byte(NamedTuple):
+class Byte(NamedTuple):
     value: int
 
 
-class _Character(NamedTuple):
+class Character(NamedTuple):
     ranges: tuple[tuple[int, int], ...]
 
 
-class _Nonterminal(NamedTuple):
+class Nonterminal(NamedTuple):
     number: int
 
 
-_Symbol = _Byte | _Character | _Nonterminal
+class OneToken(NamedTuple):
+    ids: tuple[int, ...]
+    negated: bool
+
+    def has(self, token_id: int) -> bool:
+        """Whether the token is in the set."""
+        return (token_id in self.ids) != self.negated
+
+
+Symbol = Byte | Character | Nonterminal | OneToken
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Production:
+class Production:
     head: int
-    body: tuple[_Symbol, ...]
+    body: tuple[Symbol, ...]
 
 
 class Position:
@@ -50,7 +63,7 @@ class Position:
 
 
 class _Item(NamedTuple):
-    production: _Production
+    production: Production
     dot: int
     origin: Position
     read: bytes  # the part of the character at the dot that has been read
@@ -60,14 +73,10 @@ class Oracle:
     """Decides the language of `rules` from `root`, byte by byte."""
 
     def __init__(self, rules: Iterable[nodes.Rule], root: str) -> None:
-        lowering = _Lowering(rules)
+        lowering = Lowering(rules)
         self._root = lowering.rule_numbers[root]
-        productive = _closure(lowering.productions, _never_dead)
-        self._nullable = _closure(lowering.productions, lambda symbol: False)
-        self._productions: dict[int, list[_Production]] = {}
-        for production in lowering.productions:
-            if _all_in(production.body, productive, _never_dead):
-                self._productions.setdefault(production.head, []).append(production)
+        self._nullable = nullable_nonterminals(lowering.productions)
+        self._productions = productive_productions(lowering.productions)
         self.start = Position()
         self._close(self.start, [_Item(p, 0, self.start, b"") for p in self._productions.get(self._root, [])])
         self.start.is_complete = self._root in self._nullable
@@ -138,7 +147,7 @@ class Oracle:
         if item.dot == len(item.production.body):
             return self._complete(item, position)
         symbol = item.production.body[item.dot]
-        if not isinstance(symbol, _Nonterminal):
+        if not isinstance(symbol, Nonterminal):
             position.scans.append(item)
             return []
         position.waiting.setdefault(symbol.number, []).append(item)
@@ -160,15 +169,25 @@ def _moved(item: _Item) -> _Item:
 
 
 def _read_byte(item: _Item, byte: int) -> _Item | None:
-    symbol = item.production.body[item.dot]
-    if isinstance(symbol, _Byte):
-        return _moved(item) if symbol.value == byte else None
-    assert isinstance(symbol, _Character)
-    read = item.read + bytes([byte])
-    length = character_length(read[0])
+    read = read_byte(item.production.body[item.dot], item.read, byte)
+    if read is None:
+        return None
+    return _moved(item) if read == b"" else item._replace(read=read)
+
+
+def read_byte(symbol: Symbol, read: bytes, byte: int) -> bytes | None:
+    """What has been read of a terminal after one more byte: b"" when it is whole, None if that cannot be.
+
+    `read` is the part read before.
+    """
+    if isinstance(symbol, Byte):
+        return b"" if symbol.value == byte else None
+    if not isinstance(symbol, Character):
+        return None
+    read += bytes([byte])
     if not has_character(symbol.ranges, read):
         return None
-    return _moved(item) if len(read) == length else item._replace(read=read)
+    return b"" if len(read) == character_length(read[0]) else read
 
 
 def character_length(lead: int) -> int:
@@ -195,15 +214,30 @@ def has_character(ranges: tuple[tuple[int, int], ...], beginning: bytes) -> bool
     return low <= high and any(first <= high and low <= last for first, last in ranges)
 
 
-def _never_dead(symbol: _Symbol) -> bool:
-    return isinstance(symbol, _Byte) or (isinstance(symbol, _Character) and bool(symbol.ranges))
+def productive_productions(productions: list[Production]) -> dict[int, list[Production]]:
+    """The productions that can be completed, by their head."""
+    productive = _closure(productions, _is_matchable)
+    by_head: dict[int, list[Production]] = {}
+    for production in productions:
+        if _all_in(production.body, productive, _is_matchable):
+            by_head.setdefault(production.head, []).append(production)
+    return by_head
 
 
-def _all_in(body: tuple[_Symbol, ...], numbers: set[int], holds: Callable[[_Symbol], bool]) -> bool:
-    return all(s.number in numbers if isinstance(s, _Nonterminal) else holds(s) for s in body)
+def nullable_nonterminals(productions: list[Production]) -> set[int]:
+    """The nonterminals that match the empty string."""
+    return _closure(productions, lambda symbol: False)
 
 
-def _closure(productions: list[_Production], holds: Callable[[_Symbol], bool]) -> set[int]:
+def _is_matchable(symbol: Symbol) -> bool:
+    return isinstance(symbol, Byte | OneToken) or (isinstance(symbol, Character) and bool(symbol.ranges))
+
+
+def _all_in(body: tuple[Symbol, ...], numbers: set[int], holds: Callable[[Symbol], bool]) -> bool:
+    return all(s.number in numbers if isinstance(s, Nonterminal) else holds(s) for s in body)
+
+
+def _closure(productions: list[Production], holds: Callable[[Symbol], bool]) -> set[int]:
     """Nonterminals with a production all of whose symbols hold, terminals by `holds`."""
     numbers: set[int] = set()
     size = -1
@@ -213,32 +247,32 @@ def _closure(productions: list[_Production], holds: Callable[[_Symbol], bool]) -
     return numbers
 
 
-class _Lowering:
+class Lowering:
     """Rules as productions of bytes, characters and numbered nonterminals."""
 
     def __init__(self, rules: Iterable[nodes.Rule]) -> None:
         rules = tuple(rules)
-        self.productions: list[_Production] = []
+        self.productions: list[Production] = []
         self._count = len(rules)
         self.rule_numbers = {rule.name: number for number, rule in enumerate(rules)}
         for number, rule in enumerate(rules):
             self._add(number, self._symbols(rule.body))
 
-    def _add(self, head: int, body: Iterable[_Symbol]) -> None:
-        self.productions.append(_Production(head, tuple(body)))
+    def _add(self, head: int, body: Iterable[Symbol]) -> None:
+        self.productions.append(Production(head, tuple(body)))
 
-    def _new(self) -> _Nonterminal:
+    def _new(self) -> Nonterminal:
         self._count += 1
-        return _Nonterminal(self._count - 1)
+        return Nonterminal(self._count - 1)
 
-    def _symbols(self, expr: nodes.Expr) -> list[_Symbol]:
+    def _symbols(self, expr: nodes.Expr) -> list[Symbol]:
         """Symbols that match exactly what `expr` matches."""
         if isinstance(expr, nodes.Literal):
-            return [_Byte(value) for value in expr.value]
+            return [Byte(value) for value in expr.value]
         if isinstance(expr, nodes.CharClass):
-            return [_Character(expr.ranges)]
+            return [Character(expr.ranges)]
         if isinstance(expr, nodes.RuleRef):
-            return [_Nonterminal(self.rule_numbers[expr.name])]
+            return [Nonterminal(self.rule_numbers[expr.name])]
         if isinstance(expr, nodes.Sequence):
             return [symbol for item in expr.items for symbol in self._symbols(item)]
         if isinstance(expr, nodes.Choice):
@@ -247,10 +281,17 @@ class _Lowering:
             return self._symbols(expr.body)
         if isinstance(expr, nodes.Automaton):
             return [self._automaton(expr)]
-        assert isinstance(expr, nodes.Repeat)
+        if isinstance(expr, nodes.Substring):
+            return [self._substring(expr.chunks)]
+        if isinstance(expr, nodes.TagDispatch):
+            return [self._tag_dispatch(expr)]
+        if isinstance(expr, nodes.TokenSet):
+            return [OneToken(expr.ids, expr.negated)]
+        if isinstance(expr, nodes.TokenTagDispatch):
+            return [self._token_tag_dispatch(expr)]
         return self._repeat(self._choice([self._symbols(expr.body)]), expr.min, expr.max)
 
-    def _automaton(self, automaton: nodes.Automaton) -> _Nonterminal:
+    def _automaton(self, automaton: nodes.Automaton) -> Nonterminal:
         """A nonterminal for each state: what leads from it to an accepting one."""
         states = [self._new() for _ in range(automaton.state_count)]
         for source, target, label in automaton.edges:
@@ -259,13 +300,61 @@ class _Lowering:
             self._add(states[state].number, [])
         return states[0]
 
-    def _choice(self, bodies: list[list[_Symbol]]) -> _Nonterminal:
+    def _substring(self, chunks: tuple[str, ...]) -> Nonterminal:
+        """Every run of chunks, one by one."""
+        bounds = [(begin, end) for begin in range(len(chunks)) for end in range(begin, len(chunks) + 1)]
+        runs = {"".join(chunks[begin:end]) for begin, end in [(0, 0), *bounds]}
+        return self._choice([[Byte(value) for value in run.encode()] for run in sorted(runs)])
+
+    def _tag_dispatch(self, dispatch: nodes.TagDispatch) -> Nonterminal:
+        """A nonterminal for each way in which free text may end that matters for the tags to come."""
+        tags = [tag for tag, _ in dispatch.tags]
+        letters = sorted(set("".join((*tags, *dispatch.excludes))))
+        others = Character(complement_ranges((ord(letter), ord(letter)) for letter in letters))
+        ends = {"": self._new()}
+        pending = [""]
+        while pending:
+            end = pending.pop()
+            self._add(ends[end].number, [])
+            self._add(ends[end].number, [others, ends[""]])
+            for letter in letters:
+                text = end + letter
+                if text.endswith(dispatch.excludes):
+                    continue
+                symbols: list[Symbol] = [Byte(value) for value in letter.encode()]
+                complete = [tag for tag in tags if text.endswith(tag)]
+                if complete:
+                    longest = max(complete, key=len)
+                    rules = [rule for tag, rule in dispatch.tags if tag == longest]
+                    called = self._choice([self._symbols(rule) for rule in rules])
+                    self._add(ends[end].number, [*symbols, called, *([ends[""]] if dispatch.loop else [])])
+                    continue
+                while text and not any(pattern.startswith(text) for pattern in (*tags, *dispatch.excludes)):
+                    text = text[1:]
+                if text not in ends:
+                    ends[text] = self._new()
+                    pending.append(text)
+                self._add(ends[end].number, [*symbols, ends[text]])
+        return ends[""]
+
+    def _token_tag_dispatch(self, dispatch: nodes.TokenTagDispatch) -> Nonterminal:
+        triggers = [token_id for token_id, _ in dispatch.tags]
+        free = OneToken((*triggers, *dispatch.excludes), negated=True)
+        text = self._new()
+        self._add(text.number, [])
+        self._add(text.number, [free, text])
+        for token_id, rule in dispatch.tags:
+            trigger = OneToken((token_id,), negated=False)
+            self._add(text.number, [trigger, *self._symbols(rule), *([text] if dispatch.loop else [])])
+        return text
+
+    def _choice(self, bodies: list[list[Symbol]]) -> Nonterminal:
         head = self._new()
         for body in bodies:
             self._add(head.number, body)
         return head
 
-    def _repeat(self, item: _Symbol, low: int, high: int | None) -> list[_Symbol]:
+    def _repeat(self, item: Symbol, low: int, high: int | None) -> list[Symbol]:
         if max(low, high or 0) > _MOST_COPIES:
             raise ValueError("the oracle copies the body of a repetition, which is too often here")
         required = [item] * low
@@ -274,7 +363,7 @@ class _Lowering:
             self._add(more.number, [])
             self._add(more.number, [more, item])
             return [*required, more]
-        optional: list[_Symbol] = []
+        optional: list[Symbol] = []
         for _ in range(high - low):
             optional = [self._choice([[], [item, *optional]])]
         return [*required, *optional]

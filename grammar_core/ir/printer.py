@@ -9,9 +9,7 @@ from typing import cast
 
 from grammar_core.ir.char_ranges import ANY_CHARACTER, complement_ranges
 from grammar_core.ir.nodes import (
-    EMPTY,
     MAX_CODE_POINT,
-    Automaton,
     CharClass,
     Choice,
     Expr,
@@ -29,7 +27,7 @@ from grammar_core.ir.nodes import (
     child_expressions,
 )
 from grammar_core.ir.right_linear import FreeNames, replace_automata
-from grammar_core.ir.traversal import node_kinds, transform_rule, walk_rule
+from grammar_core.ir.traversal import walk_rule
 
 _ROOT = "root"
 _LINE_WIDTH = 100
@@ -50,24 +48,13 @@ _Piece = str | tuple[Expr, int]
 
 def print_grammar(rules: Iterable[Rule], root: str) -> str:
     """EBNF text of the rules, one a line in their order, with `root` as the name of the root rule."""
-    rules = replace_automata(_without_regex_bodies(tuple(rules)), frozenset((_ROOT,)))
+    rules = replace_automata(tuple(rules), reserved=frozenset((_ROOT,)), opaque=(Regex,))
     names = _printed_names(rules, root)
     renamed_root = names[root] != _ROOT
     lines = [_print_rule(rule, names, 1 if renamed_root else 0) for rule in rules]
     if renamed_root:
         lines.insert(0, f"{_ROOT} ::= {names[root]}\n")
     return "".join(lines)
-
-
-def _without_regex_bodies(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    """The rules without the automata of regular expressions, which are printed as their patterns."""
-    if not node_kinds(rules) >= {Regex, Automaton}:
-        return rules
-    return tuple(transform_rule(rule, _without_regex_body) for rule in rules)
-
-
-def _without_regex_body(expr: Expr) -> Expr:
-    return expr._replace(body=EMPTY) if isinstance(expr, Regex) else expr
 
 
 def _print_rule(rule: Rule, names: _Names, rules_before: int) -> str:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from grammar_core.ir.nodes import EMPTY, Automaton, CharClass, Choice, Expr, Rule, RuleRef, Sequence
-from grammar_core.ir.traversal import node_kinds, transform_rule
+from grammar_core.ir.traversal import Kinds, node_kinds, transform_rule
 
 _NOTHING = CharClass(())
 
 
-def replace_automata(rules: tuple[Rule, ...], reserved: frozenset[str] = frozenset()) -> tuple[Rule, ...]:
+def replace_automata(
+    rules: tuple[Rule, ...], *, reserved: frozenset[str] = frozenset(), opaque: Kinds = ()
+) -> tuple[Rule, ...]:
     """The rules with a reference to rules added at the end for each automaton in them.
 
-    The rules keep their positions. New names are none of `reserved`.
+    The rules keep their positions. New names are none of `reserved`. Automata inside of nodes of the
+    classes `opaque` are left alone.
     """
     if Automaton not in node_kinds(rules):
         return rules
@@ -22,7 +25,7 @@ def replace_automata(rules: tuple[Rule, ...], reserved: frozenset[str] = frozens
         def change(expr: Expr) -> Expr:
             return _add_states(expr, rule.name, names, added) if isinstance(expr, Automaton) else expr
 
-        return transform_rule(rule, change)
+        return transform_rule(rule, change, opaque=opaque)
 
     return (*map(replaced, rules), *added)
 

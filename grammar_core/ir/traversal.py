@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar, cast
+from typing import TypeAlias, TypeVar, cast
 
 from grammar_core.ir.nodes import (
     Automaton,
@@ -22,6 +22,7 @@ from grammar_core.ir.nodes import (
 )
 
 T = TypeVar("T")
+Kinds: TypeAlias = tuple[type[Expr], ...]
 
 
 def walk_expressions(expr: Expr) -> Iterator[Expr]:
@@ -50,20 +51,24 @@ def node_kinds(rules: Iterable[Rule]) -> set[type[Expr]]:
     return kinds
 
 
-def transform_rule(rule: Rule, change: Callable[[Expr], Expr]) -> Rule:
+def transform_rule(rule: Rule, change: Callable[[Expr], Expr], *, opaque: Kinds = ()) -> Rule:
     """The rule with its body and lookahead transformed."""
-    body = transform_expression(rule.body, change)
-    lookahead = None if rule.lookahead is None else transform_expression(rule.lookahead, change)
+    body = transform_expression(rule.body, change, opaque=opaque)
+    ahead = rule.lookahead
+    lookahead = None if ahead is None else transform_expression(ahead, change, opaque=opaque)
     return rule._replace(body=body, lookahead=lookahead)
 
 
-def transform_expression(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
-    """`expr` with `change` applied to every expression in it, children first."""
+def transform_expression(expr: Expr, change: Callable[[Expr], Expr], *, opaque: Kinds = ()) -> Expr:
+    """`expr` with `change` applied to every expression in it, children first.
+
+    What is inside of nodes of the classes `opaque` stays as it is.
+    """
     finished: list[Expr] = []
     pending: list[tuple[Expr, bool]] = [(expr, False)]
     while pending:
         current, are_children_finished = pending.pop()
-        children = child_expressions(current)
+        children = () if isinstance(current, opaque) else child_expressions(current)
         if children and not are_children_finished:
             pending.append((current, True))
             pending.extend((child, False) for child in reversed(children))

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any
 
-from grammar_core.grammar import Grammar
-from grammar_core.ir.nodes import Expr, Substring, TagDispatch, TokenTagDispatch
-from grammar_core.ir.traversal import node_kinds, transform_rule
+from grammar_core.ir.nodes import Expr, Rule, Substring, TagDispatch, TokenTagDispatch
+from grammar_core.ir.traversal import Kinds, node_kinds, transform_rule
 from grammar_core.passes.expand_substring import expand_substring
 from grammar_core.passes.expand_tag_dispatch import expand_tag_dispatch
 from grammar_core.passes.expand_token_tag_dispatch import expand_token_tag_dispatch
@@ -22,13 +21,17 @@ _EXPANSIONS: MappingProxyType[type[Any], Callable[[Any], Expr]] = MappingProxyTy
 )
 
 
-def expand_macros(grammar: Grammar) -> Grammar:
-    """The grammar with every Substring, TagDispatch and TokenTagDispatch replaced. Rules keep their places."""
-    if not node_kinds(grammar.rules) & _EXPANSIONS.keys():
-        return grammar
-    return Grammar(tuple(transform_rule(rule, _expand) for rule in grammar.rules), grammar.root)
+def expand_macros(rules: tuple[Rule, ...], *, but: Kinds = ()) -> tuple[Rule, ...]:
+    """The rules, in their places, with every Substring, TagDispatch and TokenTagDispatch replaced.
 
+    Nodes of the classes `but` stay.
+    """
+    expansions = {kind: expand for kind, expand in _EXPANSIONS.items() if kind not in but}
+    if not node_kinds(rules) & expansions.keys():
+        return rules
 
-def _expand(expr: Expr) -> Expr:
-    expansion = _EXPANSIONS.get(type(expr))
-    return expr if expansion is None else expansion(expr)
+    def expand(expr: Expr) -> Expr:
+        expansion = expansions.get(type(expr))
+        return expr if expansion is None else expansion(expr)
+
+    return tuple(transform_rule(rule, expand) for rule in rules)

@@ -1,7 +1,9 @@
 """Seeded random grammars, vocabularies and token prefixes, shaped to be hard for a matcher.
 
 Grammars mix every kind of recursion, nullable and ambiguous rules, cycles, rules without sentences,
-classes of characters of one to four bytes, counted repetition and long chains of rules. Vocabularies
+classes of characters of one to four bytes, counted repetition and long chains of rules; with macros also
+dispatches, substrings, regular expressions and automata; with options, budgets, captures, lazy rules,
+temperatures and token sets. Vocabularies
 are cut out of sentences, so that tokens span rule boundaries and split characters.
 """
 
@@ -11,19 +13,31 @@ import random
 from collections.abc import Callable
 from typing import NamedTuple
 
+from grammar_core.frontends.regex import parse_regex
 from grammar_core.grammar import Grammar
 from grammar_core.ir.char_ranges import ANY_CHARACTER, complement_ranges, normalize_ranges
 from grammar_core.ir.nodes import (
     EMPTY,
+    NO_OPTIONS,
+    Automaton,
     CharClass,
     Choice,
+    Edge,
     Expr,
     Literal,
+    Regex,
     Repeat,
     Rule,
+    RuleOptions,
     RuleRef,
     Sequence,
+    Substring,
+    TagDispatch,
+    TokenSet,
+    TokenTagDispatch,
 )
+from grammar_core.ir.traversal import walk_expressions
+from tests.option_oracle import OptionOracle, Point, TooManyItemsError
 from tests.oracle import Oracle, Position
 
 _LITERALS = ("a", "b", "c", "ab", "abc", "ba", "aa", "0", "é", "中", "中文", "😀", "€", "é中", '"', "\n", "")
@@ -46,37 +60,83 @@ class Case(NamedTuple):
     prefixes: list[list[int]]
 
 
-def random_case(seed: int) -> Case:
+def random_case(seed: int, *, macros: bool = False) -> Case:
     """The case of this number; the same for every call."""
     rng = random.Random(seed)
-    grammar = random_grammar(rng)
+    grammar = random_grammar(rng, macros=macros)
     oracle = Oracle(grammar.rules, grammar.root)
     vocabulary, stop_token_ids = _random_vocabulary(rng, oracle)
     prefixes = [_random_prefix(rng, oracle, vocabulary, stop_token_ids) for _ in range(_PREFIXES_PER_CASE)]
     return Case(seed, grammar, vocabulary, stop_token_ids, prefixes)
 
 
+def random_option_case(seed: int) -> Case:
+    """A case with rule options and token sets too, none too ambiguous for `OptionOracle`."""
+    rng = random.Random(seed)
+    while True:
+        try:
+            return _option_case(rng, seed)
+        except TooManyItemsError:
+            continue
+
+
+def _option_case(rng: random.Random, seed: int) -> Case:
+    grammar = random_grammar(rng, counted=False, macros=True, options=True)
+    vocabulary, stop_token_ids = _random_vocabulary(rng, Oracle(grammar.rules, grammar.root))
+    oracle = OptionOracle(grammar.rules, grammar.root, vocabulary, stop_token_ids)
+    prefixes = [_random_walk(rng, oracle, len(vocabulary)) for _ in range(_PREFIXES_PER_CASE)]
+    return Case(seed, grammar, vocabulary, stop_token_ids, prefixes)
+
+
 # grammars
 
 
-def random_grammar(rng: random.Random, *, alphabet: str | None = None, counted: bool = True) -> Grammar:
-    """A random grammar; with `alphabet`, over these characters only; `counted` allows high counts."""
-    writer = _GrammarWriter(rng, alphabet, counted)
+def random_grammar(
+    rng: random.Random,
+    *,
+    alphabet: str | None = None,
+    counted: bool = True,
+    macros: bool = False,
+    options: bool = False,
+) -> Grammar:
+    """A random grammar; with `alphabet`, over these characters only; `counted` allows high counts.
+
+    `options` adds rule options and token sets of small ids.
+    """
+    writer = _GrammarWriter(rng, alphabet, counted, macros, options)
     return Grammar.from_rules(writer.rules(), root_rule_name=writer.names[0])
 
 
 class _GrammarWriter:
-    def __init__(self, rng: random.Random, alphabet: str | None, counted: bool) -> None:
+    def __init__(
+        self, rng: random.Random, alphabet: str | None, counted: bool, macros: bool, options: bool
+    ) -> None:
         self._rng = rng
         self._alphabet = alphabet
         self._counted = counted
+        self._macros = macros
+        self._options = options
         self.names = ["root", *(f"r{number}" for number in range(1, rng.randint(1, 6)))]
 
     def rules(self) -> list[Rule]:
         bodies = {name: self._body(name) for name in self.names}
         if self._rng.random() < 0.15:
             bodies |= self._chain(self._rng.randint(5, 40))
-        return [Rule(name, body) for name, body in bodies.items()]
+        if not self._options:
+            return [Rule(name, body) for name, body in bodies.items()]
+        return [Rule(name, body, self._rule_options(name, body)) for name, body in bodies.items()]
+
+    def _rule_options(self, name: str, body: Expr) -> RuleOptions:
+        rng = self._rng
+        if rng.random() < 0.4:
+            return NO_OPTIONS
+        return RuleOptions(
+            max_tokens=rng.randint(1, 3) if rng.random() < 0.3 else None,
+            max_chars=rng.randint(0, 5) if rng.random() < 0.3 else None,
+            capture=rng.choice((name, "x")) if rng.random() < 0.4 else None,
+            lazy=rng.random() < 0.3 and not any(isinstance(expr, RuleRef) for expr in walk_expressions(body)),
+            temperature=rng.choice((0.0, 0.5, 1.5)) if rng.random() < 0.3 else None,
+        )
 
     def _body(self, name: str) -> Expr:
         if self._rng.random() < 0.3:
@@ -163,12 +223,65 @@ class _GrammarWriter:
         return self._reference()
 
     def _leaf(self) -> Expr:
+        if self._options and self._rng.random() < 0.12:
+            return self._rng.choice((self._token_set, self._token_set, self._token_tag_dispatch))()
+        if self._macros and self._rng.random() < 0.15:
+            makers = (self._tag_dispatch, self._substring, self._regex, self._automaton)
+            return self._rng.choice(makers)()
         if self._alphabet is not None:
             return self._plain_leaf(self._alphabet)
         kind = self._rng.random()
         if kind < 0.5:
             return Literal(self._rng.choice(_LITERALS).encode())
         return self._reference() if kind < 0.6 else CharClass(self._rng.choice(_CLASSES))
+
+    def _token_set(self) -> TokenSet:
+        ids = self._rng.sample(range(_SMALL_IDS), self._rng.randint(1, 3))
+        return TokenSet(tuple(sorted(ids)), self._rng.random() < 0.3)
+
+    def _token_tag_dispatch(self) -> TokenTagDispatch:
+        ids = self._rng.sample(range(_SMALL_IDS), 4)
+        count = self._rng.randint(0, 2)
+        tags = tuple((token_id, self._rule()) for token_id in ids[:count])
+        excludes = tuple(sorted(ids[2 : self._rng.randint(2, 4)]))
+        return TokenTagDispatch(tags, self._rng.random() < 0.7, excludes)
+
+    def _tag_dispatch(self) -> TagDispatch:
+        texts = self._texts(4)
+        count = self._rng.randint(0, 3)
+        tags = tuple((text, self._rule()) for text in texts[:count])
+        excludes = tuple(e for e in texts[3:] if not any(tag.startswith(e) for tag, _ in tags))
+        return TagDispatch(tags, self._rng.random() < 0.7, excludes)
+
+    def _texts(self, count: int) -> list[str]:
+        letters = self._alphabet or "aab中<"
+        return ["".join(self._rng.choices(letters, k=self._rng.choice((1, 2, 2, 3)))) for _ in range(count)]
+
+    def _substring(self) -> Substring:
+        return Substring(tuple(self._texts(self._rng.randint(0, 4))))
+
+    def _regex(self) -> Regex:
+        pattern = self._rng.choice(_PATTERNS)
+        json_string, flags = self._rng.random() < 0.2, self._rng.choice((None, "", "i", "s"))
+        return Regex(pattern, json_string, flags, parse_regex(pattern, json_string=json_string, flags=flags))
+
+    def _automaton(self) -> Automaton:
+        count = self._rng.randint(1, 4)
+        edges: list[Edge] = []
+        for _ in range(self._rng.randint(1, 6)):
+            label = self._rule() if self._rng.random() < 0.3 else self._label()
+            edges.append((self._rng.randrange(count), self._rng.randrange(count), label))
+        accepting = tuple(state for state in range(count) if self._rng.random() < 0.5)
+        return Automaton(tuple(edges), accepting, count)
+
+    def _label(self) -> CharClass:
+        if self._alphabet is None:
+            return CharClass(self._rng.choice(_CLASSES))
+        letter = ord(self._rng.choice(self._alphabet))
+        return CharClass(((letter, letter),))
+
+    def _rule(self) -> RuleRef:
+        return RuleRef(self._rng.choice(self.names))
 
     def _plain_leaf(self, alphabet: str) -> Expr:
         if self._rng.random() < 0.3:
@@ -190,6 +303,8 @@ _LOW_COUNTS: list[tuple[int, int | None]] = [
     (0, 0),
 ]
 _HIGH_COUNTS = [*_LOW_COUNTS, (3, 70), (0, 5), (0, 20), (5, None), (4, 4), (17, 33)]
+_SMALL_IDS = 15
+_PATTERNS = ("a*b", "[ab]{2,3}", "(a|ab)(c|bc)?", ".", "a.b", "(?!ab)[a-c]+", r"\w+\b.?", "é|中+", "")
 _CLASSES = [
     normalize_ranges(ranges)
     for ranges in (
@@ -311,3 +426,22 @@ def _ways_on(oracle: Oracle, position: Position | None, vocabulary: list[bytes],
     following = oracle.advance(position, vocabulary[token_id])
     assert following is not None
     return len(oracle.allowed_token_ids(following, vocabulary, ()))
+
+
+def _random_walk(rng: random.Random, oracle: OptionOracle, size: int) -> list[int]:
+    """Token ids that are allowed, with an arbitrary one in between now and then."""
+    prefix: list[int] = []
+    point: Point | None = oracle.start
+    for _ in range(rng.randint(0, _MOST_PREFIX_TOKENS)):
+        assert point is not None
+        token_id = rng.randrange(size)
+        allowed = sorted(oracle.allowed_token_ids(point) - oracle.stop_token_ids)
+        if rng.random() > 0.1:
+            if not allowed:
+                break
+            token_id = rng.choice(allowed)
+        prefix.append(token_id)
+        point = oracle.accept_token(point, token_id) or point
+    assert point is not None
+    oracle.allowed_token_ids(point)
+    return prefix

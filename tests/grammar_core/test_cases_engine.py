@@ -6,26 +6,27 @@ import numpy as np
 import pytest
 
 import grammar_core
-from tests.case_files import GrammarCase, error_cases, valid_cases
+from grammar_core.errors import UnsupportedFeatureError
+from tests.case_files import GrammarCase, error_cases, supported_cases, text_cases, unsupported_cases
 
 _STOP = 256
 
 
-@pytest.mark.parametrize("case", valid_cases())
+@pytest.mark.parametrize("case", supported_cases())
 def test_text_in_one_piece(case: GrammarCase) -> None:
     compiled = compile_case(case, [])
     assert [text for text in case.accept if not accepts_text(compiled, text)] == []
     assert [text for text in case.reject if accepts_text(compiled, text)] == []
 
 
-@pytest.mark.parametrize("case", valid_cases())
+@pytest.mark.parametrize("case", text_cases())
 def test_text_byte_by_byte(case: GrammarCase) -> None:
     compiled = compile_case(case, [])
     assert [text for text in case.accept if not accepts_tokens(compiled, list(text))] == []
     assert [text for text in case.reject if accepts_tokens(compiled, list(text))] == []
 
 
-@pytest.mark.parametrize("case", valid_cases())
+@pytest.mark.parametrize("case", text_cases())
 def test_text_in_tokens_that_span_rules(case: GrammarCase) -> None:
     texts = [text for text in (*case.accept, *case.reject) if text]
     pieces = [text[i : i + 3] for text in texts for i in range(0, len(text), 3)]
@@ -44,6 +45,12 @@ def test_compiler_reports_the_same_error(case: GrammarCase) -> None:
     with pytest.raises(grammar_core.GrammarError) as caught:
         compiler.compile_grammar(case.grammar, root_rule_name=case.root)
     assert (caught.value.line, caught.value.column) == (case.error.line, case.error.column)
+
+
+def test_what_cannot_be_enforced_is_refused() -> None:
+    for case in unsupported_cases():
+        with pytest.raises(UnsupportedFeatureError, match="not supported"):
+            compile_case(case, [])
 
 
 def vocabulary(more: list[bytes]) -> grammar_core.TokenizerInfo:

@@ -27,6 +27,12 @@ def test_random_triples(first: int) -> None:
         compare_case(random_case(seed))
 
 
+@pytest.mark.parametrize("first", range(0, _CASES // 3, _CASES_PER_TEST))
+def test_random_triples_with_macros(first: int) -> None:
+    for seed in range(first, min(first + _CASES_PER_TEST, _CASES // 3)):
+        compare_case(random_case(seed, macros=True))
+
+
 def compare_case(case: Case) -> None:
     oracle = Oracle(case.grammar.rules, case.grammar.root)
     info = grammar_core.TokenizerInfo(case.vocabulary, stop_token_ids=case.stop_token_ids)

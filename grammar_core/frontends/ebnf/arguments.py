@@ -20,8 +20,8 @@ from grammar_core.frontends.ebnf.macros.call import Argument
 _PUNCTUATION = r"(?P<open>\()|(?P<close>\))|(?P<comma>,)|(?P<equals>=)"
 _VALUE_FORMS = "strings, integers, true, false, rule names and tuples"
 _BOOLEANS = {"true": True, "false": False}
-# What may come next: the first value of a call or tuple, one after a comma, one after `name=`, or no value.
-_FIRST, _NEXT, _NAMED, _NONE = range(4)
+# What may come next: a value that nothing needs to come before, one after a comma, or no value.
+_FIRST, _NEXT, _NONE = range(3)
 
 
 def argument_pattern(name: str) -> re.Pattern[str]:
@@ -47,7 +47,8 @@ class ArgumentReader:
         self._offset = offset
         self.positional: list[Argument] = []
         self.named: dict[str, Argument] = {}
-        self._name: str | None = None  # of the named argument whose value comes next
+        # The name whose value comes next, and where it stands.
+        self._name: tuple[str, int] | None = None
         # Tuples that are open: what they contain so far, and where they begin.
         self._tuples: list[tuple[list[Argument], int]] = []
 
@@ -70,9 +71,9 @@ class ArgumentReader:
                 self._push_tuple(match.start("open"))
                 expected = _FIRST
             elif match.lastgroup == "word" and self._token(position).lastgroup == "equals":
-                self._begin_named(match, expected)
+                self._begin_named(match)
                 position = self._token(position).end()
-                expected = _NAMED
+                expected = _FIRST
             else:
                 self._add(self._value(match))
                 expected = _NONE
@@ -88,7 +89,8 @@ class ArgumentReader:
         elif self._name is None:
             self.positional.append(argument)
         else:
-            self.named[self._name] = argument
+            name, begin = self._name
+            self.named[name] = argument._replace(begin=begin)
             self._name = None
 
     def _push_tuple(self, offset: int) -> None:
@@ -101,32 +103,32 @@ class ArgumentReader:
 
     def _pop_tuple(self) -> Argument:
         items, offset = self._tuples.pop()
-        return Argument("tuple", tuple(items), offset)
+        return Argument("tuple", tuple(items), offset, offset)
 
-    def _begin_named(self, match: re.Match[str], expected: int) -> None:
+    def _begin_named(self, match: re.Match[str]) -> None:
         name, offset = match["word"], match.start("word")
         if self._tuples:
             self._refuse(f"Named arguments such as {name}=… are not allowed inside tuples", offset)
-        if expected == _NAMED:
-            self._refuse(f"Expected the value of {self._name}", offset)
+        if self._name is not None:
+            self._refuse(f"Expected the value of {self._name[0]}", offset)
         if name in self.named:
             self._refuse(f"The argument {name} is given twice", offset)
-        self._name = name
+        self._name = name, offset
 
     def _value(self, match: re.Match[str]) -> Argument:
         kind = match.lastgroup or "bad"
         text, offset = match[kind], match.start(kind)
         if kind == "string":
-            return Argument("string", self._string(text, offset), offset)
+            return Argument("string", self._string(text, offset), offset, offset)
         if kind == "number":
-            return Argument("integer", self._integer(text, offset), offset)
+            return Argument("integer", self._integer(text, offset), offset, offset)
         if kind == "word" and text in _BOOLEANS:
-            return Argument("boolean", _BOOLEANS[text], offset)
+            return Argument("boolean", _BOOLEANS[text], offset, offset)
         if kind == "word":
             if self._token(match.end()).lastgroup == "open":
                 self._refuse(f"Macro calls such as {text}(…) cannot be passed to a macro", offset)
-            return Argument("rule", text, offset)
-        self._refuse_value(kind, offset)
+            return Argument("rule", text, offset, offset)
+        return self._refuse_value(kind, offset)
 
     def _string(self, text: str, offset: int) -> str:
         try:
@@ -152,8 +154,8 @@ class ArgumentReader:
         raise GrammarSyntaxError.at(message, self._text, offset)
 
     def _check_close(self, match: re.Match[str], expected: int) -> None:
-        if expected == _NAMED:
-            self._refuse(f"Expected the value of {self._name}", match.start("close"))
+        if self._name is not None and not self._tuples:
+            self._refuse(f"Expected the value of {self._name[0]}", match.start("close"))
         if expected == _NEXT and not self._tuples:
             message = f"The call of {self._macro} must not end in a comma; only tuples may"
             self._refuse(message, self._text.rindex(",", 0, match.start("close")))

@@ -50,9 +50,9 @@ def decode_literal(text: str) -> bytes:
 
 
 def literal_offset(text: str, begin: int, index: int) -> int:
-    """How far behind `begin`, where a quoted literal begins, its character number `index` (from 0) is written.
+    """How far behind `begin`, where a quoted literal begins, its character number `index` stands.
 
-    That of the closing quote for an index past the last character.
+    Characters count from 0; the closing quote is the one after the last.
     """
     position = begin + 1
     for _ in range(index):

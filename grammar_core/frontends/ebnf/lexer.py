@@ -10,7 +10,9 @@ The parser walks `TOKEN.finditer(text)` itself; a token is a match, its kind is 
     end       the end of the text
 
 Between a name and its ::= there may be `options` in brackets. What stands in them, and between the
-parentheses of a macro call, has tokens of its own. White space and comments before a token belong to its match but not to its group. Every quantifier
+parentheses of a macro call, has tokens of its own.
+
+White space and comments before a token belong to its match but not to its group. Every quantifier
 is possessive, so matching is linear in the text.
 """
 

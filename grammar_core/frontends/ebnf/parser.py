@@ -55,6 +55,8 @@ from grammar_core.ir.nodes import (
 )
 
 _OPENS_GROUP = re.compile(rf"{SKIP}\(")
+_LAST_NAME = re.compile(r"(\w+)[ \t]*$")
+_LONGEST_CALL = 40
 _MOST_NAMES_TO_COMPARE = 2_000
 
 
@@ -254,6 +256,7 @@ class _Parser:
             self._rule_ids += reader.rule_ids
 
     def _bad(self, match: re.Match[str]) -> None:
+        self._refuse_misspelt_macro()
         raise bad_token_error(self._text, match.start("bad"))
 
     # what the methods share
@@ -334,6 +337,14 @@ class _Parser:
             self._refuse(f'Two repetition operators in a row; group the first, as in ("a"+){operator}', begin)
         self._refuse(f"Nothing to repeat before {operator}", begin)
 
+    def _refuse_misspelt_macro(self) -> None:
+        """Where the arguments of what looks like a macro make no sense in a group, the name is wrong."""
+        begin = self._groups[-1][2] if self._groups else 0
+        called = _LAST_NAME.search(self._text, max(0, begin - _LONGEST_CALL), begin)
+        if called and called[1] not in self._defined and _similar_macro(called[1]):
+            message = f'Rule "{called[1]}" is not defined{self._hint(called[1], called.start())}'
+            raise UndefinedRuleError.at(message, self._text, called.start())
+
     def _refuse_undefined_rule(self) -> NoReturn:
         undefined = self._refs.keys() - self._bodies.keys()
         for match in self._pattern.finditer(self._text):
@@ -346,11 +357,9 @@ class _Parser:
     def _hint(self, name: str, begin: int) -> str:
         if name == ".":
             return "; any character is written [^]"
-        if _OPENS_GROUP.match(self._text, begin + len(name)):
-            macros = {macro.lower(): macro for macro in MACROS}
-            similar = difflib.get_close_matches(name.lower(), macros, n=1)
-            if similar:
-                return f"; did you mean the macro {macros[similar[0]]}(…)?"
+        macro = _similar_macro(name)
+        if macro and _OPENS_GROUP.match(self._text, begin + len(name)):
+            return f"; did you mean the macro {macro}(…)?"
         if len(self._bodies) <= _MOST_NAMES_TO_COMPARE:
             similar = difflib.get_close_matches(name, self._bodies, n=1)
             if similar:
@@ -364,3 +373,9 @@ def _sequence(items: list[Expr]) -> Expr:
     if len(items) == 1:
         return items[0]
     return Sequence(tuple(items)) if items else EMPTY
+
+
+def _similar_macro(name: str) -> str | None:
+    macros = {macro.lower(): macro for macro in MACROS}
+    similar = difflib.get_close_matches(name.lower(), macros, n=1)
+    return macros[similar[0]] if similar else None

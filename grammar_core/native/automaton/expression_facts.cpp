@@ -1,18 +1,18 @@
 #include "automaton/expression_facts.hpp"
 
 #include <algorithm>
-#include <deque>
 
 #include "automaton/components.hpp"
 #include "automaton/errors.hpp"
+#include "automaton/time_limit.hpp"
 
 namespace syntagma {
 namespace {
 
-constexpr int64_t kInlineAlways = 48;      // expanded size up to which a rule is copied into every caller
-constexpr int64_t kInlineSingle = 4096;    // the same for a rule with a single caller
-constexpr int64_t kUnrollAlways = 64;      // expanded size up to which a repetition becomes copies
-constexpr int64_t kUnrollLimit = 100'000;  // expanded size of a repetition that must become copies
+constexpr int64_t kInlineAlways = 48;    // expanded size up to which a rule is copied into every caller
+constexpr int64_t kInlineSingle = 4096;  // the same for a rule with a single caller
+constexpr int64_t kUnrollAlways = 64;    // expanded size up to which a repetition becomes copies
+constexpr int64_t kUnrollLimit = 1'000;  // expanded size of a repetition that must become copies
 
 int64_t saturating_add(int64_t a, int64_t b) {
   int64_t sum;
@@ -49,6 +49,11 @@ class Analyzer {
   struct Range {
     int32_t begin, end;
   };
+  struct News {
+    int32_t expression;
+    bool nullable;  // or nonempty
+    bool first;     // nothing was known of the expression before
+  };
 
   // A rule's expressions lie between the previous rule's body and its own.
   static std::vector<Range> rule_ranges(const GrammarSource& source) {
@@ -63,71 +68,15 @@ class Analyzer {
 
   void collect_references() {
     references_.resize(rule_count_);
-    callers_.resize(rule_count_);
     reference_count_.assign(rule_count_, 0);
     for (size_t rule = 0; rule < rule_count_; ++rule) {
       for (int32_t e = ranges_[rule].begin; e < ranges_[rule].end; ++e)
         if (source_.expressions[e].op == Op::kRuleRef) {
           const auto callee = static_cast<int32_t>(source_.expressions[e].first);
           references_[rule].push_back(callee);
-          callers_[callee].push_back(static_cast<int32_t>(rule));
           ++reference_count_[callee];
         }
     }
-  }
-
-  bool update(int32_t index) {
-    const Expression& e = source_.expressions[index];
-    bool nullable = false, nonempty = false;
-    switch (e.op) {
-      case Op::kLiteral:
-        nullable = e.count == 0;
-        nonempty = e.count > 0;
-        break;
-      case Op::kCharClass:
-        nonempty = e.count > 0;
-        break;
-      case Op::kRuleRef: {
-        const int32_t body = source_.rule_bodies[e.first];
-        nullable = facts_.nullable[body];
-        nonempty = facts_.nonempty[body];
-        break;
-      }
-      case Op::kSequence:
-        update_sequence(e, nullable, nonempty);
-        break;
-      case Op::kChoice:
-        for (const int32_t child : source_.children_of(e)) {
-          nullable |= facts_.nullable[child] != 0;
-          nonempty |= facts_.nonempty[child] != 0;
-        }
-        break;
-      case Op::kRepeat:
-        nullable = e.min == 0 || facts_.nullable[e.first];
-        nonempty = e.max > 0 && facts_.nonempty[e.first];
-        break;
-      case Op::kAutomaton:
-        update_automaton(e, nullable, nonempty);
-        break;
-      case Op::kTokenSet:
-        nonempty = true;
-        break;
-    }
-    const bool changed = nullable != facts_.nullable[index] || nonempty != facts_.nonempty[index];
-    facts_.nullable[index] = nullable;
-    facts_.nonempty[index] = nonempty;
-    return changed;
-  }
-
-  void update_sequence(const Expression& e, bool& nullable, bool& nonempty) const {
-    nullable = true;
-    bool productive = true;
-    for (const int32_t child : source_.children_of(e)) {
-      productive &= facts_.productive(child);
-      nullable &= facts_.nullable[child] != 0;
-      nonempty |= facts_.nonempty[child] != 0;
-    }
-    nonempty &= productive;
   }
 
   // Searches the automaton for an accepting state, apart for paths that consumed something and that did not.
@@ -187,23 +136,107 @@ class Analyzer {
     return first;
   }
 
+  // Facts spread from the leaves to the expressions and references around them, each at most once, so the
+  // work is linear (W. Dowling and J. Gallier, "Linear-time algorithms for testing the satisfiability of
+  // propositional Horn formulae", 1984).
   void derive_empty_and_text() {
-    std::deque<int32_t> queue;
-    std::vector<uint8_t> queued(rule_count_, 1);
-    for (size_t rule = 0; rule < rule_count_; ++rule) queue.push_back(static_cast<int32_t>(rule));
-    while (!queue.empty()) {
-      const int32_t rule = queue.front();
-      queue.pop_front();
-      queued[rule] = 0;
+    find_parents();
+    for (size_t e = 0; e < source_.expressions.size(); ++e) begin_with(static_cast<int32_t>(e));
+    std::vector<uint8_t> stale(source_.expressions.size(), 1);  // automata to look at again
+    for (;;) {
+      while (!news_.empty()) {
+        const News news = news_.back();
+        news_.pop_back();
+        TimeLimit::tick();
+        spread(news, stale);
+      }
       bool changed = false;
-      for (int32_t e = ranges_[rule].begin; e < ranges_[rule].end; ++e) changed = update(e);
-      if (!changed) continue;  // the last expression is the body: only its facts reach the callers
-      for (const int32_t caller : callers_[rule])
-        if (!queued[caller]) {
-          queued[caller] = 1;
-          queue.push_back(caller);
+      for (const int32_t e : automata_) {
+        TimeLimit::tick();
+        if (stale[e]) {
+          stale[e] = 0;
+          changed |= look_at_automaton(e);
         }
+      }
+      if (!changed) return;
     }
+  }
+
+  void find_parents() {
+    parent_.assign(source_.expressions.size(), -1);
+    references_to_.resize(rule_count_);
+    rule_of_body_.assign(source_.expressions.size(), -1);
+    not_nullable_.assign(source_.expressions.size(), 0);
+    not_productive_.assign(source_.expressions.size(), 0);
+    has_text_.assign(source_.expressions.size(), 0);
+    for (size_t rule = 0; rule < rule_count_; ++rule)
+      rule_of_body_[source_.rule_bodies[rule]] = static_cast<int32_t>(rule);
+    for (size_t index = 0; index < source_.expressions.size(); ++index) {
+      const auto i = static_cast<int32_t>(index);
+      const Expression& e = source_.expressions[index];
+      if (e.op == Op::kRepeat) parent_[e.first] = i;
+      if (e.op == Op::kRuleRef) references_to_[e.first].push_back(i);
+      if (e.op == Op::kAutomaton) automata_.push_back(i);
+      if (e.op != Op::kSequence && e.op != Op::kChoice && e.op != Op::kAutomaton) continue;
+      for (const int32_t child : source_.children_of(e)) parent_[child] = i;
+      not_nullable_[index] = not_productive_[index] = static_cast<int32_t>(e.count);
+    }
+  }
+
+  // What an expression is whatever stands inside it.
+  void begin_with(int32_t index) {
+    const Expression& e = source_.expressions[index];
+    const bool is_text = e.op == Op::kLiteral || e.op == Op::kCharClass;
+    if (e.op == Op::kTokenSet || (is_text && e.count > 0)) learn_nonempty(index);
+    if ((e.op == Op::kLiteral && e.count == 0) || (e.op == Op::kSequence && e.count == 0) ||
+        (e.op == Op::kRepeat && e.min == 0))
+      learn_nullable(index);
+  }
+
+  void learn_nullable(int32_t e) {
+    if (facts_.nullable[e]) return;
+    news_.push_back({e, true, !facts_.productive(e)});
+    facts_.nullable[e] = 1;
+  }
+
+  void learn_nonempty(int32_t e) {
+    if (facts_.nonempty[e]) return;
+    news_.push_back({e, false, !facts_.productive(e)});
+    facts_.nonempty[e] = 1;
+  }
+
+  void spread(const News& news, std::vector<uint8_t>& stale) {
+    const int32_t rule = rule_of_body_[news.expression];
+    if (rule >= 0)
+      for (const int32_t reference : references_to_[rule])
+        news.nullable ? learn_nullable(reference) : learn_nonempty(reference);
+    const int32_t parent = parent_[news.expression];
+    if (parent < 0) return;
+    const Expression& e = source_.expressions[parent];
+    if (e.op == Op::kSequence) return spread_to_sequence(news, parent);
+    if (e.op == Op::kAutomaton) {
+      stale[parent] = 1;
+    } else if (news.nullable) {
+      learn_nullable(parent);
+    } else if (e.op == Op::kChoice || e.max > 0) {
+      learn_nonempty(parent);
+    }
+  }
+
+  void spread_to_sequence(const News& news, int32_t sequence) {
+    if (news.nullable && --not_nullable_[sequence] == 0) learn_nullable(sequence);
+    if (!news.nullable) has_text_[sequence] = 1;
+    if (news.first) --not_productive_[sequence];
+    if (not_productive_[sequence] == 0 && has_text_[sequence]) learn_nonempty(sequence);
+  }
+
+  bool look_at_automaton(int32_t index) {
+    bool nullable = false, nonempty = false;
+    update_automaton(source_.expressions[index], nullable, nonempty);
+    const size_t before = news_.size();
+    if (nullable) learn_nullable(index);
+    if (nonempty) learn_nonempty(index);
+    return news_.size() > before;
   }
 
   // Calls `on_rule(rule)` and `on_repeat(expression)` for what a derivation of `start` can begin with.
@@ -302,7 +335,7 @@ class Analyzer {
       case Op::kCharClass:
         return std::max<int64_t>(e.count, 1);
       case Op::kRuleRef:
-        return facts_.inlined[e.first] ? size[source_.rule_bodies[e.first]] : 1;
+        return facts_.inlined[e.first] ? saturating_add(size[source_.rule_bodies[e.first]], 1) : 1;
       case Op::kTokenSet:
         return 1;
       case Op::kSequence:
@@ -338,8 +371,14 @@ class Analyzer {
   size_t rule_count_;
   std::vector<Range> ranges_;
   ExpressionFacts facts_;
-  std::vector<std::vector<int32_t>> references_, callers_;
+  std::vector<std::vector<int32_t>> references_;
   std::vector<int32_t> reference_count_;
+  std::vector<News> news_;
+  std::vector<int32_t> parent_;  // by expression; -1: a rule's body
+  std::vector<int32_t> rule_of_body_, automata_;
+  std::vector<std::vector<int32_t>> references_to_;     // by rule
+  std::vector<int32_t> not_nullable_, not_productive_;  // of sequences: children of which that is not known
+  std::vector<uint8_t> has_text_;                       // of sequences: some child is nonempty
   std::vector<uint8_t> must_unroll_;
 };
 

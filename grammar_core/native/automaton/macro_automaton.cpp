@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "automaton/errors.hpp"
+#include "automaton/time_limit.hpp"
 
 namespace syntagma {
 namespace {
@@ -13,7 +14,7 @@ constexpr size_t kMemoryLimit = size_t{256} << 20;
 
 MacroAutomaton::MacroAutomaton(Nfa nfa) : nfa_(std::move(nfa)) {
   in_set_.assign(nfa_.state_count(), 0);
-  memory_bytes_ = nfa_.memory_bytes() + in_set_.size() * sizeof(uint32_t);
+  own_bytes_ = nfa_.memory_bytes() + in_set_.size() * sizeof(uint32_t);
   for (const Symbol& symbol : nfa_.symbols()) {
     counts_ |= symbol.is_counter();
     captures_ |= symbol.capture >= 0;
@@ -27,8 +28,14 @@ MacroAutomaton::MacroAutomaton(Nfa nfa) : nfa_(std::move(nfa)) {
   root_start_ = contexts_[intern_context({{nfa_.root(), root_report}})].start;
 }
 
+// Notes `bytes` more beside what the interners hold.
 void MacroAutomaton::account(size_t bytes) {
-  if (memory_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes > kMemoryLimit)
+  own_bytes_ += bytes;
+  const size_t total = own_bytes_ + report_sets_.memory_bytes() + state_sets_.memory_bytes() +
+                       context_keys_.memory_bytes() + state_keys_.memory_bytes() +
+                       captured_lists_.memory_bytes() + after_.memory_bytes();
+  memory_bytes_.store(total, std::memory_order_relaxed);
+  if (total > kMemoryLimit)
     throw LimitExceeded(
         "automaton_memory", kMemoryLimit,
         "The grammar's automaton needs more than " + std::to_string(kMemoryLimit >> 20) + " MiB");
@@ -76,7 +83,7 @@ int32_t MacroAutomaton::build_start(int32_t context) {
   for (size_t i = 0; i < c.wanted.size(); i += 2) c.captures |= nfa_.symbols()[c.wanted[i]].capture >= 0;
   for (const auto& [symbol, target] : c.corners) c.captures |= nfa_.symbols()[symbol].capture >= 0;
   std::sort(c.corners.begin(), c.corners.end());
-  account(c.corners.size() * sizeof(c.corners[0]));
+  account(c.corners.size() * sizeof(c.corners[0]) + c.wanted.size() * sizeof(int32_t) + sizeof(Context));
   return intern_state(context, true, 0);
 }
 
@@ -86,21 +93,32 @@ void MacroAutomaton::begin_set() {
   ++set_number_;
 }
 
+// Adds a state and all that it reaches over empty edges.
 void MacroAutomaton::add_state(int32_t nfa_state) {
-  for (const int32_t s : nfa_.closure(nfa_state))
-    if (in_set_[s] != set_number_) {
-      in_set_[s] = set_number_;
-      set_.push_back(s);
-      if (nfa_.accepts(s) >= 0) accepted_.push_back(nfa_.accepts(s));
+  if (in_set_[nfa_state] == set_number_) return;
+  in_set_[nfa_state] = set_number_;
+  reached_.assign(1, nfa_state);
+  while (!reached_.empty()) {
+    const int32_t s = reached_.back();
+    reached_.pop_back();
+    TimeLimit::tick();
+    if (nfa_.has_edges(s) || nfa_.accepts(s) >= 0) set_.push_back(s);
+    if (nfa_.accepts(s) >= 0) accepted_.push_back(nfa_.accepts(s));
+    for (const int32_t target : nfa_.empty_edges(s)) {
+      if (in_set_[target] == set_number_) continue;
+      in_set_[target] = set_number_;
+      reached_.push_back(target);
     }
+  }
 }
 
 // Adds what follows inside the frame from symbols that completed, and collects what the frame reports.
 int32_t MacroAutomaton::close_set(int32_t context) {
   const Context& c = contexts_[context];
-  int32_t reports = 0;
+  reported_.clear();
   for (size_t i = 0; i < accepted_.size(); ++i) {
     const int32_t symbol = accepted_[i];
+    TimeLimit::tick();
     auto corner = std::lower_bound(c.corners.begin(), c.corners.end(), std::pair(symbol, INT32_MIN));
     for (; corner != c.corners.end() && corner->first == symbol; ++corner) add_state(corner->second);
     size_t low = 0, high = c.wanted.size() / 2;
@@ -111,10 +129,13 @@ int32_t MacroAutomaton::close_set(int32_t context) {
       else
         high = middle;
     }
-    if (low < c.wanted.size() / 2 && c.wanted[2 * low] == symbol)
-      reports = union_reports(reports, c.wanted[2 * low + 1]);
+    if (low == c.wanted.size() / 2 || c.wanted[2 * low] != symbol) continue;
+    const auto reports = report_sets_[c.wanted[2 * low + 1]];
+    reported_.insert(reported_.end(), reports.begin(), reports.end());
   }
-  return intern_state(context, false, reports);
+  std::sort(reported_.begin(), reported_.end());
+  reported_.erase(std::unique(reported_.begin(), reported_.end()), reported_.end());
+  return intern_state(context, false, report_sets_.intern(reported_));
 }
 
 int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t reports) {
@@ -135,7 +156,6 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   }
   if (states.empty() && reports == 0) return kNone;
   std::sort(states.begin(), states.end());
-  const size_t before = state_sets_.memory_bytes();
   const int32_t set_id = state_sets_.intern(states);
   captured_now_.clear();
   if (captures_ && !is_start)
@@ -145,8 +165,7 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   const int32_t key[] = {context, is_start, reports, set_id, captured};
   const int32_t id = state_keys_.intern(key);
   if (id < static_cast<int32_t>(states_.size())) return id;
-  account(state_sets_.memory_bytes() - before + sizeof(MacroState) + nfa_.class_count() * sizeof(int32_t) +
-          64);
+  account(sizeof(MacroState) + nfa_.class_count() * sizeof(int32_t) + 64);
   MacroState& m = states_.emplace_back();
   m.context = context;
   m.reports = reports;
@@ -170,7 +189,7 @@ int32_t MacroAutomaton::compute_next(int32_t id, int byte_class) {
   begin_set();
   for (const int32_t s : state_sets_[m.states])
     for (const ByteEdge& e : nfa_.byte_edges(s))
-      if (e.low <= byte && byte <= e.high) add_state(e.target);
+      if (TimeLimit::tick(), e.low <= byte && byte <= e.high) add_state(e.target);
   const int32_t target = set_.empty() ? kNone : close_set(m.context);
   m.next[byte_class].store(target, std::memory_order_release);
   return target;
@@ -206,6 +225,7 @@ void MacroAutomaton::compute_calls(int32_t id) {
   const std::lock_guard lock(mutex_);
   MacroState& m = states_[id];
   if (m.calls_ready.load(std::memory_order_relaxed)) return;
+  m.counter_calls.clear();  // of an attempt that a limit stopped
   std::vector<std::pair<int32_t, int32_t>> called, tail_called, counted, tail_counted;
   const std::vector<int32_t> states(state_sets_[m.states].begin(), state_sets_[m.states].end());
   for (const int32_t s : states)

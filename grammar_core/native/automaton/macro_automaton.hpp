@@ -179,9 +179,10 @@ class MacroAutomaton {
   std::unordered_map<uint64_t, ActiveTemperatures> known_temperatures_;
   std::vector<Context> contexts_;
   std::unordered_map<uint64_t, int32_t> tail_reports_;
-  std::vector<int32_t> set_, accepted_, edge_states_, captured_now_;
+  std::vector<int32_t> set_, accepted_, edge_states_, captured_now_, reached_, reported_;
   std::vector<uint32_t> in_set_;
   uint32_t set_number_ = 0;
+  size_t own_bytes_ = 0;
   std::atomic<size_t> memory_bytes_{0};
 };
 

@@ -4,34 +4,35 @@
 #include <map>
 
 #include "automaton/nfa_builder.hpp"
+#include "automaton/time_limit.hpp"
 
 namespace syntagma {
+namespace {
 
-Nfa::Nfa(const GrammarSource& source) : token_sets_(source.token_sets) {
-  NfaBuilder(source, *this).build();
-  closures_.resize(state_count());
-  visited_.assign(state_count(), 0);
-  compute_byte_classes();
-  compute_follow();
-}
-
-std::span<const int32_t> Nfa::closure(int32_t state) const {
-  std::vector<int32_t>& result = closures_[state];
-  if (!result.empty()) return result;
-  ++visit_;
-  std::vector<int32_t> pending{state};
-  visited_[state] = visit_;
+// Adds every set to the sets of its users until nothing changes.
+void propagate(std::vector<ByteSet>& sets, const std::vector<std::vector<int32_t>>& users) {
+  std::vector<int32_t> pending(sets.size());
+  std::vector<uint8_t> queued(sets.size(), 1);
+  for (size_t i = 0; i < sets.size(); ++i) pending[i] = static_cast<int32_t>(i);
   while (!pending.empty()) {
     const int32_t s = pending.back();
     pending.pop_back();
-    if (has_edges(s) || accepts_[s] >= 0) result.push_back(s);
-    for (uint32_t i = empty_begin_[s]; i < empty_begin_[s + 1]; ++i)
-      if (visited_[empty_edges_[i]] != visit_) {
-        visited_[empty_edges_[i]] = visit_;
-        pending.push_back(empty_edges_[i]);
-      }
+    queued[s] = 0;
+    for (const int32_t user : users[s]) {
+      TimeLimit::tick();
+      if (!sets[user].merge(sets[s]) || queued[user]) continue;
+      queued[user] = 1;
+      pending.push_back(user);
+    }
   }
-  return result;
+}
+
+}  // namespace
+
+Nfa::Nfa(const GrammarSource& source) : token_sets_(source.token_sets) {
+  NfaBuilder(source, *this).build();
+  compute_byte_classes();
+  compute_follow();
 }
 
 void Nfa::compute_byte_classes() {
@@ -47,56 +48,68 @@ void Nfa::compute_byte_classes() {
   }
 }
 
-// Least fixpoints of first and follow sets, propagated along "first(a) is part of first(b)" edges.
-void Nfa::compute_follow() {
-  const size_t n = symbols_.size();
-  follow_.assign(n, {});
-  std::vector<ByteSet> first(n);
-  std::vector<std::vector<int32_t>> first_users(n), follow_users(n), first_to_follow(n);
-  const auto add_first = [&](int32_t state, ByteSet& set, auto on_symbol) {
-    for (const ByteEdge& e : byte_edges(state)) set.add_range(e.low, e.high);
-    for (const CallEdge& e : call_edges(state)) on_symbol(e.symbol);
+// Which states reach their accept state over empty edges.
+std::vector<uint8_t> Nfa::states_before_acceptance() const {
+  std::vector<std::vector<int32_t>> before(state_count());
+  for (int32_t s = 0; s < state_count(); ++s)
+    for (const int32_t target : empty_edges(s)) before[target].push_back(s);
+  std::vector<uint8_t> accepting(state_count(), 0);
+  std::vector<int32_t> pending;
+  const auto mark = [&](int32_t s) {
+    if (accepting[s]) return;
+    accepting[s] = 1;
+    pending.push_back(s);
   };
-  for (size_t s = 0; s < n; ++s) {
-    const Symbol& symbol = symbols_[s];
-    if (symbol.is_counter()) {
-      first_users[symbol.counter_body].push_back(static_cast<int32_t>(s));
-      first_to_follow[symbol.counter_body].push_back(symbol.counter_body);
-      follow_users[s].push_back(symbol.counter_body);
-      continue;
-    }
-    for (const int32_t state : closure(symbol.start))
-      add_first(state, first[s],
-                [&](int32_t callee) { first_users[callee].push_back(static_cast<int32_t>(s)); });
+  for (const Symbol& symbol : symbols_)
+    if (!symbol.is_counter()) mark(symbol.accept);
+  while (!pending.empty()) {
+    const int32_t s = pending.back();
+    pending.pop_back();
+    TimeLimit::tick();
+    for (const int32_t source : before[s]) mark(source);
   }
-  for (const CallEdge& call : call_edges_)
-    for (const int32_t state : closure(call.target)) {
-      add_first(state, follow_[call.symbol],
-                [&](int32_t callee) { first_to_follow[callee].push_back(call.symbol); });
-      if (accepts_[state] >= 0) follow_users[accepts_[state]].push_back(call.symbol);
-    }
-  const auto propagate = [](std::vector<ByteSet>& sets, const std::vector<std::vector<int32_t>>& users) {
-    std::vector<int32_t> pending(sets.size());
-    for (size_t i = 0; i < sets.size(); ++i) pending[i] = static_cast<int32_t>(i);
-    while (!pending.empty()) {
-      const int32_t s = pending.back();
-      pending.pop_back();
-      for (const int32_t user : users[s])
-        if (sets[user].merge(sets[s])) pending.push_back(user);
-    }
+  return accepting;
+}
+
+// Least fixpoints of first and follow sets. `first` holds, for each state, the bytes that may come next
+// before its symbol ends; a state uses those of the states it reaches over empty edges and of the symbols it
+// calls.
+void Nfa::compute_follow() {
+  const auto n = static_cast<int32_t>(symbols_.size());
+  const auto start_of = [&](int32_t symbol) {
+    const Symbol& s = symbols_[symbol];
+    return s.is_counter() ? symbols_[s.counter_body].start : s.start;
   };
-  propagate(first, first_users);
-  for (size_t s = 0; s < n; ++s)
-    for (const int32_t user : first_to_follow[s]) follow_[user].merge(first[s]);
+  std::vector<ByteSet> first(state_count());
+  std::vector<std::vector<int32_t>> users(state_count());
+  for (int32_t s = 0; s < state_count(); ++s) {
+    for (const ByteEdge& e : byte_edges(s)) first[s].add_range(e.low, e.high);
+    for (const int32_t target : empty_edges(s)) users[target].push_back(s);
+    for (const CallEdge& call : call_edges(s)) users[start_of(call.symbol)].push_back(s);
+  }
+  propagate(first, users);
+  const std::vector<uint8_t> accepting = states_before_acceptance();
+  follow_.assign(n, {});
+  std::vector<std::vector<int32_t>> follow_users(n);
+  for (int32_t symbol = 0; symbol < n; ++symbol) {
+    if (!symbols_[symbol].is_counter()) continue;
+    const int32_t body = symbols_[symbol].counter_body;
+    follow_[body].merge(first[symbols_[body].start]);
+    follow_users[symbol].push_back(body);
+  }
+  for (int32_t s = 0; s < state_count(); ++s)
+    for (const CallEdge& call : call_edges(s)) {
+      follow_[call.symbol].merge(first[call.target]);
+      if (accepting[call.target]) follow_users[owners_[call.target]].push_back(call.symbol);
+    }
   propagate(follow_, follow_users);
 }
 
 size_t Nfa::memory_bytes() const {
-  size_t bytes =
-      byte_edges_.size() * sizeof(ByteEdge) + call_edges_.size() * sizeof(CallEdge) +
-      (empty_edges_.size() + accepts_.size() + owners_.size() + visited_.size()) * sizeof(int32_t) +
-      4 * byte_begin_.size() * sizeof(uint32_t) + symbols_.size() * sizeof(Symbol) +
-      follow_.size() * sizeof(ByteSet) + closures_.size() * sizeof(closures_[0]);
+  size_t bytes = byte_edges_.size() * sizeof(ByteEdge) + call_edges_.size() * sizeof(CallEdge) +
+                 (empty_edges_.size() + accepts_.size() + owners_.size()) * sizeof(int32_t) +
+                 4 * byte_begin_.size() * sizeof(uint32_t) + symbols_.size() * sizeof(Symbol) +
+                 follow_.size() * sizeof(ByteSet);
   return bytes;
 }
 

@@ -77,9 +77,9 @@ class Nfa {
   // The symbol whose accept state this is, or -1.
   int32_t accepts(int32_t state) const { return accepts_[state]; }
 
-  // States with byte edges, call edges or acceptance that `state` reaches over empty edges, itself included.
-  // Computed on first use: not thread-safe.
-  std::span<const int32_t> closure(int32_t state) const;
+  std::span<const int32_t> empty_edges(int32_t state) const {
+    return {empty_edges_.data() + empty_begin_[state], empty_edges_.data() + empty_begin_[state + 1]};
+  }
 
   // Bytes that may follow a text of `symbol`, over all its uses.
   const ByteSet& follow(int32_t symbol) const { return follow_[symbol]; }
@@ -100,6 +100,7 @@ class Nfa {
   friend class NfaBuilder;
   void compute_byte_classes();
   void compute_follow();
+  std::vector<uint8_t> states_before_acceptance() const;
 
   std::vector<Symbol> symbols_;
   int32_t root_ = 0;
@@ -116,10 +117,6 @@ class Nfa {
   int class_count_ = 0;
   uint8_t class_of_[256] = {};
   uint8_t representative_[256] = {};
-
-  mutable std::vector<std::vector<int32_t>> closures_;
-  mutable std::vector<uint32_t> visited_;
-  mutable uint32_t visit_ = 0;
 };
 
 }  // namespace syntagma

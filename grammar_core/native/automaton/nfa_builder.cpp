@@ -5,11 +5,12 @@
 #include <string_view>
 
 #include "automaton/errors.hpp"
+#include "automaton/time_limit.hpp"
 
 namespace syntagma {
 namespace {
 
-constexpr int32_t kMaxStates = 8'000'000;
+constexpr int32_t kMaxStates = 2'000'000;
 constexpr int64_t kMaxCopies = 100'000;
 
 }  // namespace
@@ -86,7 +87,8 @@ int32_t NfaBuilder::root_symbol() {
   root.start = new_state(caller);
   root.accept = new_state(caller);
   const RuleOptions& options = source_.rule_options[source_.root];
-  if (!(nfa_.root_nullable_ && (options.lazy || options.max_chars == 0)))
+  const bool is_empty = nfa_.root_nullable_ && (options.lazy || options.max_chars == 0);
+  if (!is_empty && facts_.nonempty[source_.rule_bodies[source_.root]])
     calls_.push_back({root.start, {symbol, root.accept}});
   return add_symbol(root);
 }
@@ -97,6 +99,7 @@ void NfaBuilder::build() {
   while (!tasks_.empty()) {
     const Task task = tasks_.back();
     tasks_.pop_back();
+    TimeLimit::tick();
     run_task(task);
   }
   finish();

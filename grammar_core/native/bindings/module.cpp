@@ -10,6 +10,7 @@
 
 #include "automaton/errors.hpp"
 #include "automaton/expression.hpp"
+#include "automaton/time_limit.hpp"
 #include "bindings/arrays.hpp"
 #include "bindings/batch.hpp"
 #include "parser/matcher.hpp"
@@ -41,13 +42,16 @@ void init_vocabulary(Vocabulary* self, const nb::list& tokens, std::vector<int32
 
 std::shared_ptr<CompiledGrammar> compile(const nb::bytes& program, const nb::bytes& literals,
                                          std::vector<std::string> rule_names, int32_t root,
-                                         std::shared_ptr<Vocabulary> vocabulary, size_t mask_bytes_limit) {
+                                         std::shared_ptr<Vocabulary> vocabulary, size_t mask_bytes_limit,
+                                         double compile_seconds, double step_seconds) {
   std::vector<int64_t> words(program.size() / sizeof(int64_t));
   std::memcpy(words.data(), program.c_str(), words.size() * sizeof(int64_t));
   std::string text(literals.c_str(), literals.size());
   const nb::gil_scoped_release release;
+  const TimeLimit limit("Compiling the grammar", compile_seconds);
   GrammarSource source = decode_program(words, std::move(text), std::move(rule_names), root);
-  return std::make_shared<CompiledGrammar>(std::move(source), std::move(vocabulary), mask_bytes_limit);
+  return std::make_shared<CompiledGrammar>(std::move(source), std::move(vocabulary),
+                                           CompiledGrammarLimits{mask_bytes_limit, step_seconds});
 }
 
 bool fill_row(Matcher& matcher, nb::handle bitmask, int64_t index) {

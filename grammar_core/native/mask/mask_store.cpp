@@ -14,11 +14,11 @@ MaskStore::MaskStore(MacroAutomaton& automaton, std::shared_ptr<const Vocabulary
 
 const WalkResult* MaskStore::compute_plain(int32_t macro, int32_t exit_set) {
   const std::lock_guard lock(mutex_);
+  const MemoryUpdate update{*this};
   const uint64_t key = (static_cast<uint64_t>(macro) + 1) << 32 | static_cast<uint32_t>(exit_set);
   if (const uint64_t found = plain_results_.find(key)) return reinterpret_cast<const WalkResult*>(found);
   const WalkResult* result = result_of_state(walk_.walker().state_of({macro, kBaseParents}), exit_set, true);
   plain_results_.insert(key, reinterpret_cast<uint64_t>(result));
-  update_memory();
   return result;
 }
 
@@ -36,6 +36,7 @@ std::vector<MaskStore::CountedResult> MaskStore::counted_results(StackArena& are
     int32_t parents;
   };
   const std::lock_guard lock(mutex_);
+  const MemoryUpdate update{*this};
   std::vector<CountedResult> found;
   std::vector<Path> pending{{{}, item.parents}};
   while (!pending.empty()) {
@@ -70,7 +71,6 @@ std::vector<MaskStore::CountedResult> MaskStore::counted_results(StackArena& are
     found.push_back(
         {result_of_state(walk_.walker().state_of({item.macro, relative}), exit_set, may_walk), below});
   }
-  update_memory();
   return found;
 }
 

@@ -101,6 +101,11 @@ class MaskStore {
   const Row* token_set_row(int32_t set);
   int64_t within_reach(int64_t iterations) const;
   void update_memory();
+  // Updates at the end of a block, also when a limit ends it.
+  struct MemoryUpdate {
+    MaskStore& store;
+    ~MemoryUpdate() { store.update_memory(); }
+  };
 
   // What a walk found on top of one counter, whatever its count: the result for a count follows by look-up.
   struct CountedWalk {

@@ -1,5 +1,7 @@
 #include "mask/vocabulary_walk.hpp"
 
+#include "automaton/time_limit.hpp"
+
 namespace syntagma {
 namespace {
 
@@ -31,6 +33,7 @@ void VocabularyWalk::walk_below(uint32_t origin, int32_t start, bool counted, Wa
   path_[trie[origin].depth] = {start, 0};
   for (uint32_t node = origin + 1; node < end;) {
     const TrieNode& n = trie[node];
+    TimeLimit::tick();
     const PathEntry before = path_[n.depth - 1];
     const int32_t state = walker_.next(before.state, n.byte);
     if (state == kNone) {

@@ -15,13 +15,19 @@
 
 namespace syntagma {
 
+struct CompiledGrammarLimits {
+  size_t mask_bytes;    // of one mask store
+  double step_seconds;  // processor time of one mask, and of one accepted token or text
+};
+
 class CompiledGrammar {
  public:
   // Throws InvalidGrammar for a token id out of the vocabulary's range.
-  CompiledGrammar(GrammarSource source, std::shared_ptr<const Vocabulary> vocabulary, size_t mask_bytes_limit)
+  CompiledGrammar(GrammarSource source, std::shared_ptr<const Vocabulary> vocabulary,
+                  CompiledGrammarLimits limits)
       : automaton_(Nfa(with_resolved_tokens(std::move(source), *vocabulary))),
         vocabulary_(std::move(vocabulary)),
-        mask_bytes_limit_(mask_bytes_limit),
+        limits_(limits),
         masks_(std::make_shared<MaskStore>(automaton_, vocabulary_)) {}
 
   MacroAutomaton& automaton() { return automaton_; }
@@ -44,11 +50,12 @@ class CompiledGrammar {
   // notice.
   void trim_masks() {
     const std::lock_guard lock(mutex_);
-    if (masks_->memory_bytes() <= mask_bytes_limit_) return;
+    if (masks_->memory_bytes() <= limits_.mask_bytes) return;
     masks_ = std::make_shared<MaskStore>(automaton_, vocabulary_);
     generation_.fetch_add(1, std::memory_order_release);
   }
-  size_t mask_bytes_limit() const { return mask_bytes_limit_; }
+  size_t mask_bytes_limit() const { return limits_.mask_bytes; }
+  double step_seconds() const { return limits_.step_seconds; }
   size_t memory_bytes() const { return automaton_.memory_bytes() + masks()->memory_bytes(); }
 
  private:
@@ -70,7 +77,7 @@ class CompiledGrammar {
 
   MacroAutomaton automaton_;
   std::shared_ptr<const Vocabulary> vocabulary_;
-  size_t mask_bytes_limit_;
+  CompiledGrammarLimits limits_;
   mutable std::mutex mutex_;
   std::shared_ptr<MaskStore> masks_;
   std::atomic<uint32_t> generation_{0};

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "automaton/errors.hpp"
+#include "automaton/time_limit.hpp"
 #include "vocabulary/utf8.hpp"
 
 namespace syntagma {
@@ -109,6 +110,7 @@ void Matcher::follow_text(bool in_token) {
 }
 
 bool Matcher::run(std::string_view text, bool is_token) {
+  const TimeLimit limit("Following the text in this grammar", grammar_->step_seconds());
   const std::lock_guard lock(stacks_->mutex);
   check_memory();
   stacks_->stepper.reset_work();
@@ -122,6 +124,7 @@ bool Matcher::run(std::string_view text, bool is_token) {
 
 // A token may be read as text and as a member of a token set at once.
 bool Matcher::run_token(int32_t id, std::string_view text) {
+  const TimeLimit limit("Following the text in this grammar", grammar_->step_seconds());
   const std::lock_guard lock(stacks_->mutex);
   check_memory();
   Stepper& stepper = stacks_->stepper;
@@ -163,6 +166,7 @@ bool Matcher::run_bytes(std::string_view text, Configuration& out) {
   size_t left = text.size();
   for (const char c : text) {
     const int byte_class = nfa.class_of(static_cast<uint8_t>(c));
+    stepper.reset_work();
     stepper.clock().characters += !is_continuation(c);
     stepper.clock().token_ends = --left == 0;
     if (current.size() == 1) {
@@ -339,9 +343,12 @@ const Row* Matcher::quick_mask() {
 
 const Row& Matcher::next_mask() {
   if (const Row* known = quick_mask()) return *known;
-  const Row* mask = remember(assemble_mask(true));
-  if (masks_->memory_bytes() > grammar_->mask_bytes_limit()) grammar_->trim_masks();
-  return *mask;
+  // Also after a mask that a limit stopped.
+  if (masks_->memory_bytes() > grammar_->mask_bytes_limit()) {
+    grammar_->trim_masks();
+    refresh_masks();
+  }
+  return *remember(assemble_mask(true));
 }
 
 const Row* Matcher::remember(const Row* mask) {
@@ -352,6 +359,7 @@ const Row* Matcher::remember(const Row* mask) {
 
 // The union of what every live item, and every parent that gets the rest of a token, allows.
 const Row* Matcher::assemble_mask(bool may_walk) {
+  const TimeLimit limit("Finding the tokens that may come next in this grammar", grammar_->step_seconds());
   const std::lock_guard lock(stacks_->mutex);
   stacks_->stepper.reset_work();
   stacks_->stepper.ignore_text();

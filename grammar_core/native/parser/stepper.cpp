@@ -4,6 +4,7 @@
 #include <string>
 
 #include "automaton/errors.hpp"
+#include "automaton/time_limit.hpp"
 
 namespace syntagma {
 namespace {
@@ -125,6 +126,7 @@ void Stepper::append(Item item) {
 }
 
 void Stepper::count_work() {
+  TimeLimit::tick();
   if (++work_ > kWorkLimit)
     throw LimitExceeded("ambiguity", kWorkLimit,
                         "The text has too many readings in this grammar: following them takes more than " +

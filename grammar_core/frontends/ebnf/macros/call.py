@@ -1,4 +1,4 @@
-"""A macro call with its arguments, and the refusals that macros share. Every error names its argument's place."""
+"""A macro call with its arguments, and the refusals that macros share."""
 
 from __future__ import annotations
 
@@ -20,11 +20,15 @@ _ARTICLES: dict[Kind, str] = {
 
 
 class Argument(NamedTuple):
-    """One value: str for strings and rules, int, bool, or a tuple of arguments; and where it stands."""
+    """One value: str for strings and rules, int, bool, or a tuple of arguments; and where it stands.
+
+    `begin` is where the argument begins, with its name if it has one.
+    """
 
     kind: Kind
     value: Any
     offset: int
+    begin: int
 
 
 class MacroCall(NamedTuple):
@@ -46,7 +50,7 @@ class MacroCall(NamedTuple):
         for name, argument in self.named.items():
             if name not in names:
                 known = f"; it has {' and '.join(names)}" if names else "; it has none"
-                self.refuse(f"{self.name} has no named argument {name}{known}", argument.offset)
+                self.refuse(f"{self.name} has no named argument {name}{known}", argument.begin)
 
     def string(self, argument: Argument, what: str) -> str:
         """The value of an argument that must be a string."""

@@ -1,0 +1,35 @@
+// A limit on the processor time of one call, checked where work is done.
+#pragma once
+
+#include <cstdint>
+
+namespace syntagma {
+
+// While one lives, work on this thread that takes longer throws LimitExceeded. An inner one counts for
+// itself.
+class TimeLimit {
+ public:
+  // `what` says what takes too long, as the beginning of a sentence.
+  TimeLimit(const char* what, double seconds);
+  ~TimeLimit();
+  TimeLimit(const TimeLimit&) = delete;
+  TimeLimit& operator=(const TimeLimit&) = delete;
+
+  // Counts a piece of work of about ten nanoseconds.
+  static void tick() {
+    if (++ticks_ >= kTicksPerCheck) check();
+  }
+
+ private:
+  static constexpr uint32_t kTicksPerCheck = 1 << 16;
+  static void check();
+
+  static thread_local uint32_t ticks_;
+  static thread_local TimeLimit* current_;
+  const char* what_;
+  double seconds_;
+  double end_;
+  TimeLimit* outer_;
+};
+
+}  // namespace syntagma
