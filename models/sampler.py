@@ -17,7 +17,7 @@ import numpy.typing as npt
 import torch
 
 _MASK64 = (1 << 64) - 1
-_LARGEST_LOGIT = 1e30  # infinite logits are cut to this, so that differences of logits stay numbers
+_LARGEST_LOGIT = 1e30  # greater logits are cut to this, so that differences of logits stay numbers
 _NUCLEUS_GUESS = 256  # a nucleus seldom has more tokens; sorting only so many is much faster
 
 
@@ -138,9 +138,9 @@ class Sampler:
         allowed = None if bitmask is None else self._unpack(bitmask)
         if allowed is not None:
             logits = logits.masked_fill(~allowed, -_LARGEST_LOGIT)
-        # The greatest logit is NaN when any is; allowed infinities become the greatest finite numbers.
+        # The greatest logit is NaN when any is; allowed ones are cut so that their differences stay numbers.
         is_nan = logits.amax(dim=-1).isnan()
-        logits = logits.nan_to_num(nan=0.0, posinf=_LARGEST_LOGIT, neginf=-_LARGEST_LOGIT)
+        logits = logits.clamp(-_LARGEST_LOGIT, _LARGEST_LOGIT).nan_to_num_(nan=0.0)
         if allowed is not None:
             logits.masked_fill_(~allowed, -math.inf)
         chosen = logits.argmax(dim=-1, keepdim=True)

@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI
 
@@ -46,7 +47,11 @@ def create_app(
             timeout_s=settings.grammar_timeout_s,
             max_bytes=settings.grammar_max_bytes,
         )
-        prompts = PromptRenderer(backend.tokenizer)
+        prompts = PromptRenderer(
+            backend.tokenizer,
+            max_context=backend.engine.max_context,
+            longest_token_bytes=backend.longest_token_bytes,
+        )
         backend.engine.start()
         app.state.backend = backend
         app.state.services = _services(settings, backend, ChatService(backend, grammars, prompts))
@@ -80,13 +85,15 @@ def open_model_backend(settings: ServerSettings) -> Backend:
         max_waiting=settings.max_waiting,
         kv_cache_bytes=settings.kv_cache_bytes,
     )
+    model_name = settings.served_model_name or _default_name(settings.model, loaded.name)
     return Backend(
-        model_name=settings.served_model_name or _default_name(settings.model, loaded.name),
+        model_name=model_name,
         tokenizer=loaded.tokenizer,
         compiler=GrammarCompiler(tokenizer_info, cache_limit_bytes=settings.grammar_cache_bytes),
         engine=engine,
         sampling_defaults=defaults_from_generation_config(loaded.model.generation_config.to_diff_dict()),
-        summary=_summary(loaded),
+        longest_token_bytes=_longest_token(loaded.tokenizer, tokenizer_info),
+        summary=_summary(model_name, loaded),
     )
 
 
@@ -97,10 +104,15 @@ def _default_name(model: str | None, loaded_name: str) -> str:
     return loaded_name if Path(model).expanduser().is_dir() else model
 
 
-def _summary(loaded: LoadedModel) -> dict[str, str]:
-    parameters = sum(parameter.numel() for parameter in loaded.model.parameters())
+def _longest_token(tokenizer: Any, tokenizer_info: TokenizerInfo) -> int:
+    """Bytes of the longest token, control tokens included, which templates write out."""
+    lengths = [len(token) for token in tokenizer_info.decoded_vocab]
+    return max(*lengths, *(len(token.encode()) for token in tokenizer.get_added_vocab()), 1)
+
+
+def _summary(model_name: str, loaded: LoadedModel) -> dict[str, str]:
     return {
-        "model": f"{loaded.name}, {parameters / 1e6:,.0f} million parameters",
+        "model": f"{model_name}, {loaded.parameters / 1e6:,.0f} million parameters",
         "runs on": f"{loaded.device}, {str(loaded.dtype).removeprefix('torch.')}",
         "vocabulary": f"{loaded.vocab_size:,} tokens",
         "context": f"{loaded.max_context:,} tokens",

@@ -30,6 +30,9 @@ class TextEngine(Protocol):
 class Compiler(Protocol):
     def compile_grammar(self, grammar: str) -> CompiledGrammar: ...
 
+    def find_cached(self, grammar: str) -> CompiledGrammar | None:
+        """What was compiled before, if it is still there; never blocks."""
+
 
 class ChatTokenizer(Protocol):
     """The part of a Hugging Face tokenizer that turns a conversation into token ids."""
@@ -50,5 +53,7 @@ class Backend:
     compiler: Compiler
     engine: TextEngine
     sampling_defaults: SamplingDefaults
+    longest_token_bytes: int
+    """So many bytes of text at most are one token of a prompt."""
     summary: dict[str, str]
     """What the start-up lines tell about it, label by label."""

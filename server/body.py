@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pydantic_core
@@ -14,6 +15,7 @@ from server.errors import ApiError, invalid_request
 # A client that is refused in the middle of sending sees a broken connection instead of the answer,
 # so the rest of a body that is too large is still read, up to this multiple of the limit.
 _DRAIN_FACTOR = 8
+_LONGEST_KEY = 100
 
 
 async def read_json_object(request: Request, *, max_bytes: int) -> dict[str, Any]:
@@ -21,7 +23,7 @@ async def read_json_object(request: Request, *, max_bytes: int) -> dict[str, Any
 
     Raises:
         ApiError: 413 for a body of more than `max_bytes` bytes; 400 for another content type, for
-            text that is not JSON and for JSON that is not an object.
+            text that is not JSON, for JSON that is not an object, and for a key that is there twice.
     """
     _require_json_content_type(request)
     body = await _read_bounded(request, max_bytes)
@@ -32,7 +34,22 @@ async def read_json_object(request: Request, *, max_bytes: int) -> dict[str, Any
         raise invalid_request(message, param=None, code="invalid_json") from None
     if not isinstance(value, dict):
         raise invalid_request("The request body must be a JSON object.", param=None, code="invalid_json")
+    _refuse_duplicate_keys(body)
     return value
+
+
+def _refuse_duplicate_keys(body: bytes) -> None:
+    """The parser lets the last one win, and so would drop a constraint silently. `body` is valid JSON."""
+    json.loads(body, object_pairs_hook=_check_keys, parse_int=len, parse_float=len)
+
+
+def _check_keys(pairs: list[tuple[str, object]]) -> None:
+    seen = set()
+    for key, _ in pairs:
+        if key in seen:
+            message = f"The request body has the key {json.dumps(key[:_LONGEST_KEY])} twice in one object."
+            raise invalid_request(message, param=None, code="invalid_json")
+        seen.add(key)
 
 
 def _require_json_content_type(request: Request) -> None:

@@ -25,7 +25,13 @@ command = typer.Typer(
 
 
 def main() -> None:
-    command()
+    """Ends the process itself: a normal exit would wait for masks and grammars that are in the making."""
+    from server.ending import end_process
+
+    try:
+        command()
+    except SystemExit as stop:
+        end_process(stop.code if isinstance(stop.code, int) else int(stop.code is not None))
 
 
 def _print_version(wanted: bool) -> None:

@@ -41,6 +41,10 @@ class ChatService:
         self._grammars = grammars
         self._prompts = prompts
 
+    def end_waits(self) -> None:
+        """Requests that are not yet with the engine end soon, because the server is shutting down."""
+        self._grammars.end_waits()
+
     async def start(self, request: ChatCompletionRequest) -> Generation:
         """Submit the request to the engine.
 
@@ -49,6 +53,7 @@ class ChatService:
                 prompt without room for an answer (400), overload (503).
         """
         self._check_model(request.model)
+        self._prompts.check_size(request.messages)
         grammar = None
         if request.guided_grammar is not None:
             grammar = await self._grammars.compile(request.guided_grammar)

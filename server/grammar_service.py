@@ -48,20 +48,24 @@ class GrammarService:
         self._timeout_s = timeout_s
         self._max_bytes = max_bytes
         self._in_flight: dict[str, _Compile] = {}
+        self._waits: set[asyncio.Timeout] = set()
+        self._is_ending = False
 
     async def compile(self, grammar: str) -> CompiledGrammar:
         """The compiled grammar.
 
         Raises:
             ApiError: 400 for an invalid grammar, with line and column in the message, for one that is too
-                large and for one that takes too long; 503 when too many compiles are waiting.
+                large and for one that takes too long; 503 when too many compiles are waiting, and when the
+                server is shutting down.
         """
         self._check_size(grammar)
+        cached = self._compiler.find_cached(grammar)
+        if cached is not None:
+            return cached
         compile_ = self._join(grammar)
         try:
-            # Shielded, because cancelling one waiter must not cancel the compile the others wait for.
-            async with asyncio.timeout(self._timeout_s):
-                return await asyncio.shield(asyncio.wrap_future(compile_.future))
+            return await self._wait_for(compile_)
         except TimeoutError:
             raise self._timed_out(compile_) from None
         except GrammarError as error:
@@ -69,9 +73,24 @@ class GrammarService:
         finally:
             self._leave(grammar, compile_)
 
+    def end_waits(self) -> None:
+        """Whoever waits for a compile, now or later, is told at once that the server is shutting down."""
+        self._is_ending = True
+        for wait in self._waits:
+            wait.reschedule(0)
+
     def close(self) -> None:
         """Drop what waits; what runs ends in its thread."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+    async def _wait_for(self, compile_: _Compile) -> CompiledGrammar:
+        async with asyncio.timeout(0 if self._is_ending else self._timeout_s) as wait:
+            self._waits.add(wait)
+            try:
+                # Shielded, because cancelling one waiter must not cancel the compile the others wait for.
+                return await asyncio.shield(asyncio.wrap_future(compile_.future))
+            finally:
+                self._waits.discard(wait)
 
     def _check_size(self, grammar: str) -> None:
         size = len(grammar.encode())
@@ -110,6 +129,8 @@ class GrammarService:
             self._forget(grammar, compile_)
 
     def _timed_out(self, compile_: _Compile) -> ApiError:
+        if self._is_ending:
+            return overloaded("The server is shutting down.")
         if not compile_.future.running():
             return overloaded("The grammar could not be compiled in time: too many are waiting.")
         message = f"The grammar was not compiled within this server's limit of {self._timeout_s:g} s."

@@ -15,14 +15,16 @@ import uvicorn
 from fastapi import FastAPI
 
 from server.console import StartConsole
+from server.ending import end_process
 from server.settings import ServerSettings
 
 if TYPE_CHECKING:
     from server.backend import Backend
+    from server.services import Services
 
 
 # After its answers were ended, how long the server waits until their clients have read that.
-_LAST_WORDS_S = 10
+_LAST_WORDS_S = 3
 
 
 class StopRequested(KeyboardInterrupt):
@@ -37,6 +39,7 @@ class _Server(uvicorn.Server):
     """Announces when it listens, and after being told to stop ends the answers that take too long.
 
     `end_answers` makes every answer in the making end by itself, with an error that tells its client why.
+    `end_now` ends the process: that is what a second signal asks for.
     """
 
     def __init__(
@@ -46,11 +49,13 @@ class _Server(uvicorn.Server):
         announce: Callable[[], None],
         grace_s: float,
         end_answers: Callable[[], None],
+        end_now: Callable[[int], None],
     ) -> None:
         super().__init__(config)
         self._announce = announce
         self._grace_s = grace_s
         self._end_answers = end_answers
+        self._end_now = end_now
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -58,11 +63,16 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         loop = asyncio.get_running_loop()
-        ending = loop.call_later(self._grace_s, lambda: loop.run_in_executor(None, self._end_answers))
+        ending = loop.call_later(self._grace_s, self._end_answers)
         try:
             await super().shutdown(sockets)
         finally:
             ending.cancel()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if self.should_exit:
+            self._end_now(128 + sig)
+        super().handle_exit(sig, frame)
 
 
 class PortError(Exception):
@@ -114,6 +124,9 @@ def raise_on_stop_signals() -> None:
 
 
 def _request_stop(number: int, frame: FrameType | None) -> None:
+    # While the process ends, another signal ends it at once.
+    for other in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(other, lambda number, _: end_process(128 + number))
     raise StopRequested(number)
 
 
@@ -131,6 +144,8 @@ async def _run(
         timeout_graceful_shutdown=settings.shutdown_grace_s + _LAST_WORDS_S,
         server_header=False,
     )
+    if settings.log_level == "info":  # what it tells at this level, the console has told already
+        logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
     async with app.router.lifespan_context(app):
         backend: Backend = app.state.backend
 
@@ -138,11 +153,22 @@ async def _run(
             seconds = time.monotonic() - began
             console.ready(url_of(listener), backend.model_name, backend.summary, seconds)
 
+        services: Services = app.state.services
+
+        def end_answers() -> None:
+            services.chat.end_waits()
+            asyncio.get_running_loop().run_in_executor(None, backend.engine.stop)
+
+        def end_now(exit_code: int) -> None:
+            console.stopped()
+            end_process(exit_code)
+
         server = _Server(
             config,
             announce=announce,
             grace_s=settings.shutdown_grace_s,
-            end_answers=backend.engine.stop,
+            end_answers=end_answers,
+            end_now=end_now,
         )
         try:
             await server.serve(sockets=[listener])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from server.engine import TextDelta
-from server.errors import ApiError, overloaded, server_fault
+from server.errors import ApiError, invalid_request, overloaded, server_fault
 from server.generation import Generation
 from server.schemas.chat_response import (
     AssistantAnswer,
@@ -20,7 +20,8 @@ async def whole_answer(generation: Generation) -> ChatCompletion:
     """The complete answer. The generation is cancelled if this is.
 
     Raises:
-        ApiError: The engine failed (500) or was stopped (503).
+        ApiError: The grammar could not be followed to its end (400), the engine failed (500) or was
+            stopped (503).
     """
     texts: list[str] = []
     completion_tokens = 0
@@ -70,4 +71,6 @@ def captures(last: TextDelta) -> list[Capture] | None:
 def _failure(last: TextDelta) -> ApiError:
     if last.finish_reason == "abort":
         return overloaded("The generation was aborted because the server is shutting down.")
+    if last.error_code is not None:
+        return invalid_request(f"{last.error}", param="guided_grammar", code=last.error_code)
     return server_fault(f"The generation failed: {last.error}")

@@ -8,8 +8,10 @@ from server.engine.request import (
     ContextLengthError,
     EngineOverloadedError,
     EngineStoppedError,
+    Fault,
     FinishReason,
     GenerationRequest,
+    GrammarFault,
     TextDelta,
 )
 from server.engine.stream import TextStream
@@ -19,8 +21,10 @@ __all__ = [
     "Engine",
     "EngineOverloadedError",
     "EngineStoppedError",
+    "Fault",
     "FinishReason",
     "GenerationRequest",
+    "GrammarFault",
     "TextDelta",
     "TextStream",
 ]

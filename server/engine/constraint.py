@@ -10,10 +10,17 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from grammar_core.errors import GrammarLimitError
+from server.engine.request import Fault
+
 Bitmask = npt.NDArray[np.int32]
 
 # Hotter than this, all tokens are equally likely in float32, and much hotter the reciprocal would round to 0.
 _HOTTEST = 1e30
+_SLOW_THREADS = 3
+_DEAD_END = Fault(
+    "The grammar demands a text here that no token of the model's vocabulary can spell.", "grammar_dead_end"
+)
 
 
 class Matcher(Protocol):
@@ -22,6 +29,9 @@ class Matcher(Protocol):
     def accept_token(self, token_id: int) -> bool: ...
 
     def fill_next_token_bitmask(self, bitmask: Bitmask, index: int = 0) -> bool: ...
+
+    def try_fill_next_token_bitmask(self, bitmask: Bitmask, index: int = 0) -> bool:
+        """Fill the row if that is quick; False, and the row is as before, if it is not."""
 
     def is_terminated(self) -> bool: ...
 
@@ -45,60 +55,83 @@ class Vocabulary(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class FilledMask:
-    """Bitmask [batch, words] of a step; by row, temperatures that rules ask for and failures of matchers."""
+class MaskRow:
+    """One sequence's mask: int32 words [words], the temperature its rules ask for, and what went wrong."""
 
-    bitmask: Bitmask
-    temperatures: dict[int, float]
-    errors: dict[int, str]
+    bits: Bitmask
+    temperature: float | None = None
+    fault: Fault | None = None
+
+    def allows_only(self, ids: set[int]) -> bool:
+        """Whether nothing but (some of) these ids is allowed."""
+        others = self.bits & ~pack_bits(32 * len(self.bits), sorted(ids))
+        return self.fault is None and not others.any()
 
 
 class MaskFiller:
-    """Fills the bitmasks of a step in a worker thread, while the model computes the logits.
+    """Fills bitmasks in other threads, while the model computes the logits.
 
-    The temperatures of the active rules are read there as well.
+    The temperatures of the active rules are read there as well. Masks that need no more than a look-up are
+    filled by one worker, one after the other. A mask that has to be worked out may take long: it goes to a
+    small pool, so that no other sequence waits for it. A matcher must not be used until its row is done.
 
-    A row without a matcher allows `existing`, the bitmask of the ids that the tokenizer really has: models
-    often have more logits than the tokenizer has tokens. Every matcher's row is cut to these as well.
+    `unconstrained` is the row of a sequence without a matcher. It allows the ids that the tokenizer really
+    has: models often have more logits than the tokenizer has tokens. Every other row is cut to these as well.
     """
 
     def __init__(self, vocab_size: int, existing_ids: Sequence[int]) -> None:
         self._existing = pack_bits(vocab_size, existing_ids)
-        self._has_holes = len({i for i in existing_ids if i < vocab_size}) < vocab_size
+        self.has_holes = len({i for i in existing_ids if i < vocab_size}) < vocab_size
+        self.unconstrained = MaskRow(self._existing)
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="bitmask")
+        self._pool = ThreadPoolExecutor(max_workers=_SLOW_THREADS, thread_name_prefix="slow-bitmask")
 
-    def submit(self, matchers: Sequence[Matcher | None]) -> Future[FilledMask] | None:
-        """Start filling; None when no row needs a mask."""
-        if not self._has_holes and not any(matchers):
-            return None
-        return self._worker.submit(self._fill, matchers)
+    def submit(self, matchers: Sequence[Matcher]) -> Future[list[Future[MaskRow]]]:
+        """Start all; the list comes soon, and those rows of it that need no work are done then."""
+        return self._worker.submit(lambda: [self.start(matcher) for matcher in matchers])
 
-    def allowed_ids_are_within(self, matcher: Matcher, ids: set[int]) -> bool:
-        """Whether the matcher allows nothing but (some of) these ids now."""
-        bitmask = self._fill([matcher]).bitmask[0]
-        others = bitmask & ~pack_bits(32 * len(bitmask), sorted(ids))
-        return not others.any()
+    def start(self, matcher: Matcher) -> Future[MaskRow]:
+        """Fill one row; done on return unless it has to be worked out. Never raises, nor does the future."""
+        bitmask = self._existing[np.newaxis].copy()
+        try:
+            if not matcher.try_fill_next_token_bitmask(bitmask, 0):
+                return self._pool.submit(self._work_out, matcher)
+            return _done(self._row(bitmask[0], matcher))
+        except Exception as error:  # whatever it is, it ends this row's request only
+            return _done(MaskRow(self._existing, fault=fault_of(error)))
 
     def close(self) -> None:
-        self._worker.shutdown()
+        """Returns at once; a mask in the making ends in its thread."""
+        self._worker.shutdown(wait=False, cancel_futures=True)
+        self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _fill(self, matchers: Sequence[Matcher | None]) -> FilledMask:
-        bitmask = np.tile(self._existing, (len(matchers), 1))
-        temperatures: dict[int, float] = {}
-        errors: dict[int, str] = {}
-        for row, matcher in enumerate(matchers):
-            if matcher is None:
-                continue
-            try:
-                if matcher.fill_next_token_bitmask(bitmask, row):
-                    bitmask[row] &= self._existing
-                else:
-                    bitmask[row] = self._existing
-                if (temperature := matcher.temperature) is not None:
-                    temperatures[row] = min(temperature, _HOTTEST)
-            except Exception as error:  # whatever it is, it ends this row's request only
-                errors[row] = f"the grammar matcher failed: {type(error).__name__}: {error}"
-        return FilledMask(bitmask, temperatures, errors)
+    def _work_out(self, matcher: Matcher) -> MaskRow:
+        bitmask = self._existing[np.newaxis].copy()
+        try:
+            is_needed = matcher.fill_next_token_bitmask(bitmask, 0)
+            return self._row(bitmask[0] if is_needed else self._existing, matcher)
+        except Exception as error:
+            return MaskRow(self._existing, fault=fault_of(error))
+
+    def _row(self, bits: Bitmask, matcher: Matcher) -> MaskRow:
+        bits = bits & self._existing
+        if not bits.any():
+            return MaskRow(bits, fault=_DEAD_END)
+        temperature = matcher.temperature
+        return MaskRow(bits, None if temperature is None else min(temperature, _HOTTEST))
+
+
+def fault_of(error: Exception) -> Fault:
+    """What a failure of a matcher means: a limit is the grammar's fault, all else is ours."""
+    if isinstance(error, GrammarLimitError):
+        return Fault(error.message, "grammar_limit")
+    return Fault(f"the grammar matcher failed: {type(error).__name__}: {error}")
+
+
+def _done(row: MaskRow) -> Future[MaskRow]:
+    future: Future[MaskRow] = Future()
+    future.set_result(row)
+    return future
 
 
 def pack_bits(size: int, ids: Sequence[int]) -> Bitmask:

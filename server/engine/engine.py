@@ -6,21 +6,25 @@ import logging
 import queue
 import secrets
 import threading
+import time
 from asyncio import AbstractEventLoop
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 
 from models.loading import LoadedModel
 from models.runner import Chunk, ModelRunner
 from models.sampler import RowSampling, Sampler
-from server.engine.constraint import MaskFiller, Matcher, Vocabulary
+from server.engine.constraint import MaskFiller, MaskRow, Matcher, Vocabulary, fault_of
 from server.engine.request import (
     ContextLengthError,
     EngineOverloadedError,
     EngineStoppedError,
+    Fault,
     FinishReason,
     GenerationRequest,
     TextDelta,
@@ -34,6 +38,11 @@ _log = logging.getLogger(__name__)
 
 # Nested captures repeat their text: a short answer may have gigabytes of them.
 MAX_CAPTURE_BYTES = 8 << 20
+# A step waits so long for masks after the forward pass; sequences without theirs join a later step.
+_MASK_PATIENCE_S = 0.02
+_STALL_S = 30.0
+_LONGEST_JOIN_S = 3.0
+_LONGEST_NAP_S = 0.2  # masks and requests wake the loop; this is in case that something else has changed
 _BYTES_AROUND_CAPTURE = 32  # what the answer needs for each, besides name and text
 
 MatcherFactory = Callable[[Any], Matcher]
@@ -80,6 +89,7 @@ class Engine:
         self._lock = threading.Lock()  # guards _live and _is_stopping against submit
         self._is_stopping = False
         self._thread: threading.Thread | None = None
+        self._step_began: float | None = None  # monotonic; None while the loop sleeps
 
     # --- for the server
 
@@ -100,7 +110,12 @@ class Engine:
 
     @property
     def is_healthy(self) -> bool:
-        """Whether the loop is alive and takes requests."""
+        """Whether the loop is alive, takes requests and has not been in one step for very long."""
+        began = self._step_began
+        return self._takes_requests and (began is None or time.monotonic() - began < _STALL_S)
+
+    @property
+    def _takes_requests(self) -> bool:
         return self._thread is not None and self._thread.is_alive() and not self._is_stopping
 
     def start(self) -> None:
@@ -111,12 +126,15 @@ class Engine:
         self._thread.start()
 
     def stop(self) -> None:
-        """End all requests with finish reason "abort" and join the thread; may be called again."""
+        """End all requests with finish reason "abort" and end the thread; may be called again.
+
+        A thread that is in the middle of a very long step is left to end by itself.
+        """
         with self._lock:
             self._is_stopping = True
         self._arrivals.put(None)
         if self._thread is not None:
-            self._thread.join()
+            self._thread.join(_LONGEST_JOIN_S)
         self._masks.close()
 
     def submit(self, request: GenerationRequest) -> TextStream:
@@ -129,7 +147,7 @@ class Engine:
             raise ContextLengthError(prompt_tokens, self._max_context)
         sequence = self._new_sequence(request)
         with self._lock:
-            if not self.is_healthy:
+            if not self._takes_requests:
                 raise EngineStoppedError("the engine is not running")
             if len(self._live) >= self._max_pending:
                 raise EngineOverloadedError(f"{len(self._live)} requests are being processed or waiting")
@@ -152,16 +170,20 @@ class Engine:
 
     def _cancel(self, sequence: Sequence) -> None:
         sequence.is_cancelled = True
+        self._arrivals.put(None)
 
     # --- the loop
 
     def _loop(self) -> None:
         try:
+            did_something = False
             while not self._is_stopping:
-                self._receive()
+                self._receive(may_sleep=not did_something)
+                self._step_began = time.monotonic()
                 self._drop_cancelled()
-                self._step()
+                did_something = self._step()
                 self._send()
+                self._step_began = None
         finally:
             with self._lock:
                 self._is_stopping = True
@@ -169,23 +191,24 @@ class Engine:
                 self._abort(sequence)
             self._send()
 
-    def _receive(self) -> None:
-        """Take in what has arrived; sleep when there is nothing else to do."""
-        is_idle = not self._scheduler.running and not self._scheduler.waiting
-        while is_idle or not self._arrivals.empty():
-            sequence = self._arrivals.get()
-            is_idle = False
-            if sequence is not None:
-                self._admit(sequence)
+    def _receive(self, *, may_sleep: bool) -> None:
+        """Take in what has arrived; sleep until something does when there is nothing else to do."""
+        if may_sleep:
+            try:
+                self._admit(self._arrivals.get(timeout=_LONGEST_NAP_S if self._live else None))
+            except queue.Empty:
+                return
+        while not self._arrivals.empty():
+            self._admit(self._arrivals.get())
 
-    def _admit(self, sequence: Sequence) -> None:
-        if sequence not in self._live:  # cancelled before it got here
+    def _admit(self, sequence: Sequence | None) -> None:
+        if sequence is None or sequence not in self._live:  # only to wake the loop; cancelled already
             return
         if sequence.request.grammar is not None:
             try:
                 sequence.matcher = self._new_matcher(sequence.request.grammar)
             except Exception as error:
-                self._fail(sequence, f"the grammar matcher failed: {type(error).__name__}: {error}")
+                self._fail(sequence, fault_of(error))
                 return
         self._scheduler.waiting.append(sequence)
 
@@ -195,63 +218,104 @@ class Engine:
         for sequence in cancelled:
             self._abort(sequence)
 
-    def _step(self) -> None:
+    def _step(self) -> bool:
+        """Whether there was anything to do."""
         step = self._scheduler.schedule()
         self._free_preempted()
-        if step is None:
-            return
+        ready = [s for s in self._scheduler.running if s.held_logits is not None and _has_mask(s)]
+        is_ending = self._end_held()
+        if step is None and not ready:
+            return is_ending
         try:
-            self._process(step, *self._run(step))
+            if step is not None:
+                ready = self._compute(step) + ready
+            self._sample(ready)
         except Exception as error:
             _log.exception("a step failed; its requests end with an error")
-            for sequence in step.sequences:
-                self._fail(sequence, f"the generation step failed: {type(error).__name__}: {error}")
+            for sequence in {*ready, *(step.sequences if step else ())}:
+                self._fail(sequence, Fault(f"the generation step failed: {type(error).__name__}: {error}"))
             self._restart_survivors()
+        return True
 
-    def _run(self, step: Step) -> tuple[list[Sequence], list[int], dict[int, str]]:
-        """Forward pass and sampling: the sequences that got a token, the tokens, and failures by index."""
+    def _compute(self, step: Step) -> list[Sequence]:
+        """Forward pass; the sequences that can be sampled now. Those that lack only their mask are held."""
         chunks = [
             Chunk(s, s.computed, s.token_ids[s.computed : s.computed + length])
             for s, length in zip(step.sequences, step.lengths, strict=True)
         ]
-        ready = [i for i, s in enumerate(step.sequences) if s.uncomputed == step.lengths[i]]
-        sequences = [step.sequences[i] for i in ready]
-        filling = self._masks.submit([s.matcher for s in sequences]) if ready else None
+        complete = [
+            (i, s)
+            for i, (s, length) in enumerate(zip(step.sequences, step.lengths, strict=True))
+            if s.uncomputed == length
+        ]
+        maskless = [(s, s.matcher) for _, s in complete if s.matcher is not None and s.mask is None]
+        filling = self._masks.submit([matcher for _, matcher in maskless]) if maskless else None
         logits = self._runner.forward(chunks)
-        if not ready:
-            return [], [], {}
-        if len(ready) < len(chunks):
-            logits = logits[torch.tensor(ready, device=logits.device)]
-        mask = filling.result() if filling is not None else None
-        temperatures = mask.temperatures if mask else {}
-        prepared = self._sampler.prepare(
-            [RowSampling(s.sampling, s.generated, temperatures.get(i)) for i, s in enumerate(sequences)]
-        )
-        sampled = self._sampler.sample(logits, prepared, mask.bitmask if mask else None)
-        errors = sampled.errors | (mask.errors if mask else {})
-        return sequences, sampled.token_ids, errors
-
-    def _process(
-        self, step: Step, sequences: list[Sequence], token_ids: list[int], errors: dict[int, str]
-    ) -> None:
         for sequence, length in zip(step.sequences, step.lengths, strict=True):
             sequence.computed += length
-        for i, (sequence, token_id) in enumerate(zip(sequences, token_ids, strict=True)):
-            if i in errors:
-                self._fail(sequence, errors[i])
-                continue
-            try:
-                self._take_token(sequence, token_id)
-            except Exception as error:
+        if filling is not None:
+            for (sequence, _), mask in zip(maskless, filling.result(), strict=True):
+                sequence.mask = mask
+        self._await_masks([s.mask for _, s in complete if s.mask is not None])
+        for i, sequence in complete:
+            sequence.held_logits = logits[i : i + 1]
+        ready = [s for _, s in complete if _has_mask(s)]
+        self._hold([s for _, s in complete if not _has_mask(s)])
+        return ready
+
+    def _await_masks(self, masks: list[Future[MaskRow]]) -> None:
+        pending = [mask for mask in masks if not mask.done()]
+        if pending:
+            wait(pending, timeout=_MASK_PATIENCE_S)
+
+    def _hold(self, sequences: list[Sequence]) -> None:
+        """Leave sequences out until their masks are done. Their logits are kept: the step's are dropped."""
+        for sequence in sequences:
+            assert sequence.mask is not None
+            if sequence.held_logits is not None:
+                sequence.held_logits = sequence.held_logits.clone()
+            sequence.mask.add_done_callback(lambda _: self._arrivals.put(None))
+
+    def _sample(self, sequences: list[Sequence]) -> None:
+        """One token for each of them, from its held logits under its mask."""
+        if not sequences:
+            return
+        logits = torch.cat([s.held_logits for s in sequences if s.held_logits is not None])
+        rows = [self._masks.unconstrained if s.mask is None else s.mask.result() for s in sequences]
+        is_masked = self._masks.has_holes or any(s.mask is not None for s in sequences)
+        for sequence in sequences:
+            sequence.held_logits = sequence.mask = None
+        prepared = self._sampler.prepare(
+            [
+                RowSampling(s.sampling, s.generated, row.temperature)
+                for s, row in zip(sequences, rows, strict=True)
+            ]
+        )
+        bitmask = np.stack([row.bits for row in rows]) if is_masked else None
+        sampled = self._sampler.sample(logits, prepared, bitmask)
+        for i, (sequence, row, token_id) in enumerate(zip(sequences, rows, sampled.token_ids, strict=True)):
+            fault = Fault(sampled.errors[i]) if i in sampled.errors else None
+            self._take_result(sequence, token_id, row.fault or fault)
+
+    def _take_result(self, sequence: Sequence, token_id: int, fault: Fault | None) -> None:
+        if fault is not None:
+            self._fail(sequence, fault)
+            return
+        try:
+            self._take_token(sequence, token_id)
+        except Exception as error:
+            fault = fault_of(error)
+            if fault.code is None:
                 _log.exception("request %s failed", sequence.request.request_id)
-                self._fail(sequence, f"{type(error).__name__}: {error}")
+            self._fail(sequence, fault)
 
     # --- one sequence
 
     def _take_token(self, sequence: Sequence, token_id: int) -> None:
         matcher, request = sequence.matcher, sequence.request
         if matcher is not None and not matcher.accept_token(token_id):
-            self._fail(sequence, f"the grammar matcher refused token {token_id}, which its mask allowed")
+            message = f"the grammar matcher refused token {token_id}, which its mask allowed"
+            self._fail(sequence, Fault(message))
             return
         sequence.token_ids.append(token_id)
         if token_id in self._stop_ids or token_id in request.stop_token_ids:
@@ -262,17 +326,41 @@ class Engine:
         if sequence.text.stopped_by is not None:
             self._complete(sequence, "stop", text, token_id, sequence.text.stopped_by)
         elif sequence.budget_left == 0:
-            reason: FinishReason = "stop" if self._can_only_stop(sequence) else "length"
-            self._complete(sequence, reason, text + sequence.text.flush(), token_id)
+            self._end_at_budget(sequence, text + sequence.text.flush(), token_id)
         else:
             self._outbox.append((sequence.stream, TextDelta(text, (token_id,))))
 
-    def _can_only_stop(self, sequence: Sequence) -> bool:
-        """Whether the answer is complete, so that the exhausted budget has cut nothing off."""
+    def _end_at_budget(self, sequence: Sequence, text: str, token_id: int) -> None:
+        """The reason is "stop" if the answer is complete, so that the budget has cut nothing off."""
         matcher = sequence.matcher
-        if matcher is None or not matcher.is_completed():
-            return False
-        return matcher.is_terminated() or self._masks.allowed_ids_are_within(matcher, set(self._stop_ids))
+        if matcher is None or matcher.is_terminated() or not matcher.is_completed():
+            is_complete = matcher is not None and matcher.is_terminated()
+            self._complete(sequence, "stop" if is_complete else "length", text, token_id)
+            return
+        sequence.mask = self._masks.start(matcher)
+        sequence.held_ending = text
+        if sequence.mask.done():
+            self._end_one_held(sequence)
+        else:
+            self._hold([sequence])
+
+    def _end_held(self) -> bool:
+        """Whether there were sequences that only waited for the reason of their end."""
+        everyone = [*self._scheduler.running, *self._scheduler.waiting]
+        ending = [s for s in everyone if s.held_ending is not None and _has_mask(s)]
+        for sequence in ending:
+            try:
+                self._end_one_held(sequence)
+            except Exception as error:
+                self._fail(sequence, fault_of(error))
+        return bool(ending)
+
+    def _end_one_held(self, sequence: Sequence) -> None:
+        assert sequence.mask is not None
+        assert sequence.held_ending is not None
+        can_only_stop = sequence.mask.result().allows_only(set(self._stop_ids))
+        reason: FinishReason = "stop" if can_only_stop else "length"
+        self._complete(sequence, reason, sequence.held_ending, sequence.token_ids[-1])
 
     def _complete(
         self,
@@ -285,12 +373,14 @@ class Engine:
         captures = _captures(sequence)
         size = sum(len(name) + len(value) + _BYTES_AROUND_CAPTURE for name, value in captures or ())
         if size > MAX_CAPTURE_BYTES:
-            self._fail(sequence, f"the captures take {size:,} bytes; the limit is {MAX_CAPTURE_BYTES:,}")
+            message = f"The captures take {size:,} bytes; the limit is {MAX_CAPTURE_BYTES:,}."
+            self._fail(sequence, Fault(message, "grammar_limit"))
             return
         self._finish(sequence, TextDelta(text, (token_id,), finish_reason, stop_reason, captures=captures))
 
-    def _fail(self, sequence: Sequence, error: str) -> None:
-        self._finish(sequence, TextDelta("", finish_reason="error", error=error))
+    def _fail(self, sequence: Sequence, fault: Fault) -> None:
+        last = TextDelta("", finish_reason="error", error=fault.message, error_code=fault.code)
+        self._finish(sequence, last)
 
     def _abort(self, sequence: Sequence) -> None:
         self._finish(sequence, TextDelta("", finish_reason="abort"))
@@ -301,6 +391,8 @@ class Engine:
             if sequence not in self._live:
                 return
             self._live.discard(sequence)
+        if sequence.mask is not None:
+            sequence.mask.cancel()  # one that is being made already goes on, for nobody
         self._outbox.append((sequence.stream, last))
         self._scheduler.remove(sequence)
         self._runner.release(sequence, tainted=last.error is not None)
@@ -328,6 +420,11 @@ class Engine:
                 loop.call_soon_threadsafe(_push_all, deltas)
             except RuntimeError:  # the loop is closed: nobody listens any more
                 _log.debug("dropped %d deltas of a closed event loop", len(deltas))
+
+
+def _has_mask(sequence: Sequence) -> bool:
+    """Whether the mask for the next token is there, or not needed."""
+    return sequence.mask is None or sequence.mask.done()
 
 
 def _captures(sequence: Sequence) -> tuple[tuple[str, bytes], ...] | None:

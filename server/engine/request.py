@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from grammar_core import CompiledGrammar
 
 FinishReason = Literal["stop", "length", "abort", "error"]
+GrammarFault = Literal["grammar_dead_end", "grammar_limit"]
+"""What can be wrong with a request's grammar that only shows while it is followed."""
 
 
 class EngineOverloadedError(RuntimeError):
@@ -64,13 +66,22 @@ class GenerationRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a request ended with an error. `code` is set when its grammar is to blame and not the server."""
+
+    message: str
+    code: GrammarFault | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TextDelta:
     """A piece of an answer. The last one of a stream, and only that, has a `finish_reason`.
 
     `text` is whole characters and may be empty; `token_ids` are the tokens sampled since the last delta
     (text may lag behind them), including a final stop token, so their number is the usage to report.
     `stop_reason` is the stop string or the requested stop token id that ended the answer, and None when
-    one of the tokenizer's own stop tokens did. `error` is set exactly when the reason is "error".
+    one of the tokenizer's own stop tokens did. `error` is set exactly when the reason is "error", and
+    `error_code` then only if the request's grammar is to blame.
     `captures`, (name, bytes) in the order of completion, come with reason "stop" or "length" if the request
     wants them, and are None otherwise; they are of the sampled text, which a stop string may have cut.
     """
@@ -81,3 +92,4 @@ class TextDelta:
     stop_reason: str | int | None = None
     error: str | None = None
     captures: tuple[tuple[str, bytes], ...] | None = None
+    error_code: GrammarFault | None = None

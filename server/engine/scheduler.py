@@ -22,7 +22,8 @@ class Scheduler:
 
     `fits(sequences, longest)` says whether the cache holds so many sequences of at most so many tokens. A
     sequence that fits alone gets in sooner or later; when decoding outgrows the cache, the youngest
-    sequences go back to the queue and are computed again later.
+    sequences go back to the queue and are computed again later. Sequences that are held keep their place
+    and are left out.
     """
 
     def __init__(self, max_batch_size: int, prefill_tokens: int, fits: Callable[[int, int], bool]) -> None:
@@ -52,7 +53,7 @@ class Scheduler:
     def _decode_step(self) -> Step | None:
         while not self._fits(len(self.running), self._longest()):
             self.preempt_youngest()
-        decoding = [sequence for sequence in self.running if sequence.is_decoding]
+        decoding = [sequence for sequence in self.running if sequence.is_decoding and not sequence.is_held]
         return Step(decoding, [1] * len(decoding)) if decoding else None
 
     def _prefill_step(self) -> Step | None:
@@ -72,9 +73,9 @@ class Scheduler:
 
     def _next_prompt(self, step: Step) -> Sequence | None:
         for sequence in self.running:
-            if not sequence.is_decoding and sequence not in step.sequences:
+            if not (sequence.is_decoding or sequence.is_held or sequence in step.sequences):
                 return sequence
-        if not self.waiting or len(self.running) >= self._max_batch_size:
+        if not self.waiting or self.waiting[0].is_held or len(self.running) >= self._max_batch_size:
             return None
         longest = max(self._longest(), len(self.waiting[0].token_ids))
         return self.waiting[0] if self._fits(len(self.running) + 1, longest) else None
@@ -86,5 +87,6 @@ class Scheduler:
         """Send the sequence that was admitted last back to the head of the queue."""
         sequence = self.running.pop()
         sequence.computed = 0
+        sequence.held_logits = None  # they come again with the rest
         self.waiting.appendleft(sequence)
         self.preempted.append(sequence)

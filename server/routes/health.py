@@ -10,8 +10,8 @@ from server.services import ServicesOfApp
 router = APIRouter()
 
 
-@router.get("/health")
+@router.api_route("/health", methods=["GET", "HEAD"])
 async def get_health(services: ServicesOfApp) -> JSONResponse:
     if services.engine.is_healthy:
         return JSONResponse({"status": "ok"})
-    return JSONResponse({"status": "the generation loop is not running"}, status_code=503)
+    return JSONResponse({"status": "the generation loop does not run, or is stuck"}, status_code=503)

@@ -14,6 +14,7 @@ from server.schemas.messages import Message
 
 _INT64 = 2**63
 MAX_STOP_STRINGS = 4
+MAX_MESSAGES = 4096
 
 
 def _as_stop_list(value: Any) -> Any:
@@ -38,7 +39,7 @@ class ChatCompletionRequest(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
-    messages: Annotated[list[Message], Field(min_length=1)]
+    messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES)]
     model: str | None = None
     guided_grammar: str | None = None
     return_captures: bool | None = None

@@ -148,6 +148,13 @@ def test_a_masked_token_is_never_sampled(data: st.DataObject) -> None:
     assert result.token_ids[0] in allowed
 
 
+@pytest.mark.parametrize("temperature", [1e-300, 1e-6, 1.0, 1e300])
+def test_an_allowed_token_is_sampled_however_small_its_logit_is(temperature: float) -> None:
+    params = SamplingParams(temperature=temperature, top_p=1e-12, min_p=1e-6, seed=0)
+    result = sample(torch.tensor([[-3e38, 0.0]]), params, position=0, allowed=[0])
+    assert (result.token_ids, result.errors) == ([0], {})
+
+
 def test_not_a_number_is_an_error_of_its_row() -> None:
     logits = torch.tensor([[1.0, 2.0], [math.nan, 2.0], [3.0, 2.0]])
     result = sample(logits, SamplingParams(seed=1, temperature=1e-3))

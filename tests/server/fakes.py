@@ -87,17 +87,26 @@ class FakeEngine:
 
 
 class FakeCompiler:
-    """Reads grammars for real and compiles nothing. While `gate` is not set, it waits."""
+    """Reads grammars for real and compiles nothing. While `gate` is not set, it waits.
+
+    What it has compiled can be found again if `finds_cached`.
+    """
 
     def __init__(self) -> None:
         self.gate = threading.Event()
         self.gate.set()
         self.compiled: list[str] = []
+        self.cached: dict[str, CompiledGrammar] = {}
+        self.finds_cached = False
 
     def compile_grammar(self, grammar: str) -> CompiledGrammar:
         self.compiled.append(grammar)
         assert self.gate.wait(10)
-        return cast("CompiledGrammar", Grammar.from_ebnf(grammar))
+        self.cached[grammar] = cast("CompiledGrammar", Grammar.from_ebnf(grammar))
+        return self.cached[grammar]
+
+    def find_cached(self, grammar: str) -> CompiledGrammar | None:
+        return self.cached.get(grammar) if self.finds_cached else None
 
 
 def byte_tokenizer() -> PreTrainedTokenizerFast:
@@ -124,6 +133,7 @@ def fake_backend(
         compiler=compiler or FakeCompiler(),
         engine=engine or FakeEngine(),
         sampling_defaults=defaults or SamplingDefaults(),
+        longest_token_bytes=2,
         summary={"model": "none"},
     )
 

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from server.engine import TextDelta
+from server.schemas.chat_request import MAX_MESSAGES
 from server.settings import ServerSettings
 from tests.server.fakes import MODEL_NAME, FakeCompiler, FakeEngine, prompt_text, spell
 from tests.server.running_server import wait_until
@@ -165,6 +166,23 @@ def test_body_that_is_not_a_json_object(client: httpx.Client, body: bytes) -> No
     assert refusal(response)["code"] == "invalid_json"
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"guided_grammar": "root ::= \\"a\\"", "messages": [], "guided_grammar": null}',
+        b'{"messages": [{"role": "user", "content": "a", "rol\\u0065": "system"}]}',
+        b'{"messages": [], "chat_template_kwargs": {"x": [1, {"a": 1, "b": 2.5, "a": 1}]}}',
+    ],
+    ids=["top", "escaped", "deep"],
+)
+def test_a_key_that_is_there_twice(client: httpx.Client, engine: FakeEngine, body: bytes) -> None:
+    response = client.post(URL, content=body, headers={"Content-Type": "application/json"})
+    error = refusal(response)
+    assert error["code"] == "invalid_json"
+    assert "twice" in error["message"]
+    assert engine.requests == []
+
+
 def test_other_content_type(client: httpx.Client) -> None:
     response = client.post(URL, content=b"{}", headers={"Content-Type": "text/plain"})
     assert refusal(response)["code"] == "invalid_content_type"
@@ -232,7 +250,46 @@ def test_overload(client: httpx.Client, engine: FakeEngine, stream: bool) -> Non
     assert int(response.headers["Retry-After"]) >= 1
 
 
+def test_messages_that_cannot_fit_are_refused_before_they_are_rendered(
+    client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.prompt.PromptRenderer._render", lambda *_: pytest.fail("rendered"))
+    # The fake model's context has 1000 tokens of at most 2 bytes.
+    for content in ("x" * 2001, "é" * 1001):
+        error = refusal(post(client, messages=[{"role": "user", "content": content}]))
+        assert (error["param"], error["code"]) == ("messages", "context_length_exceeded")
+    two = refusal(post(client, messages=[{"role": "user", "content": "x" * 1500}] * 2))
+    assert two["code"] == "context_length_exceeded"
+
+
+def test_rendered_text_that_cannot_fit_is_refused(client: httpx.Client) -> None:
+    error = refusal(post(client, messages=[{"role": "user", "content": "x"}] * 400))
+    assert error["code"] == "context_length_exceeded"
+    assert "bytes of text" in error["message"]
+
+
+def test_too_many_messages(client: httpx.Client) -> None:
+    error = refusal(post(client, messages=[{"role": "user", "content": ""}] * (MAX_MESSAGES + 1)), 400)
+    assert error["param"] == "messages"
+    assert f"{MAX_MESSAGES}" in error["message"]
+
+
 # --- faults
+
+
+@pytest.mark.parametrize("code", ["grammar_dead_end", "grammar_limit"])
+def test_a_fault_of_the_grammar_is_a_400(client: httpx.Client, engine: FakeEngine, code: Any) -> None:
+    engine.script = lambda request: [
+        TextDelta("a", (1,)),
+        TextDelta("", (), "error", error="This is too hard.", error_code=code),
+    ]
+    error = refusal(post(client, guided_grammar='root ::= "ab"'))
+    assert error == {
+        "message": "This is too hard.",
+        "type": "invalid_request_error",
+        "param": "guided_grammar",
+        "code": code,
+    }
 
 
 def test_engine_error_is_a_500_without_a_traceback(client: httpx.Client, engine: FakeEngine) -> None:

@@ -7,6 +7,8 @@ import signal
 import socket
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -109,6 +111,8 @@ def test_announced_request_works_and_ctrl_c_is_clean() -> None:
     with start("--shutdown-grace-s", "1") as process:
         announced = read_until(process, "Stop with Ctrl-C")
         assert "Loading weights" not in announced
+        assert "server process" not in announced
+        assert "SmolLM2-135M-Instruct, 135 million parameters" in announced
         [curl] = [line for line in announced.splitlines() if line.startswith("curl ")]
         answer = subprocess.run(["bash", "-c", curl], capture_output=True, text=True, timeout=120, check=True)
         assert re.search(r'\{\\"city\\": \\"[A-Z][a-z]{2,15}\\", \\"population\\": \d+\}', answer.stdout)
@@ -121,6 +125,50 @@ def test_announced_request_works_and_ctrl_c_is_clean() -> None:
     assert "Traceback" not in rest
     assert "shutting down" in last_words[-2]
     assert last_words[-1] == "data: [DONE]"
+
+
+STUCK = """
+import threading, time
+from server import app, cli
+from tests.server.fakes import FakeCompiler, FakeEngine, fake_backend
+
+class StuckCompiler(FakeCompiler):
+    def compile_grammar(self, grammar):
+        time.sleep(1000)
+
+class StuckEngine(FakeEngine):
+    def start(self):
+        super().start()
+        threading.Thread(target=time.sleep, args=(1000,)).start()
+
+app.open_model_backend = lambda settings: fake_backend(StuckEngine(step_s=1000), StuckCompiler())
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("signals", [1, 2])
+@pytest.mark.parametrize("grammar", [None, 'root ::= "a"'], ids=["answer", "compile"])
+def test_ctrl_c_ends_the_process_whatever_its_threads_do(signals: int, grammar: str | None) -> None:
+    grace = "1" if signals == 1 else "100"
+    command_line = [sys.executable, "-c", STUCK, "serve", "--port", "0", "--shutdown-grace-s", grace]
+    with subprocess.Popen(command_line, stderr=subprocess.PIPE, text=True) as process:
+        url = re.search(r"http://[\d.]+:\d+", read_until(process, "Stop with Ctrl-C"))
+        assert url
+        with httpx.Client(base_url=url[0], timeout=30) as client, ThreadPoolExecutor(1) as pool:
+            body = {"messages": [{"role": "user", "content": "hi"}], "guided_grammar": grammar}
+            answer = pool.submit(client.post, "/v1/chat/completions", json=body)
+            time.sleep(1)
+            for _ in range(signals):
+                process.send_signal(signal.SIGINT)
+                time.sleep(0.3)
+            _, rest = process.communicate(timeout=15)
+            if signals == 1 and grammar:
+                assert answer.result().status_code == 503
+            else:
+                assert answer.exception() or answer.result().status_code >= 500
+    assert "Stopped." in rest
+    assert "Traceback" not in rest
+    assert process.returncode == (0 if signals == 1 else 128 + signal.SIGINT)
 
 
 def stop_in_the_middle_of_a_stream(url: str, process: subprocess.Popen[str]) -> list[str]:

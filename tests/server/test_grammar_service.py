@@ -131,6 +131,30 @@ async def test_slow_queue_is_overload(service: GrammarService, compiler: FakeCom
     assert [error.status for error in errors if isinstance(error, ApiError)] == [400, 503]
 
 
+async def test_known_grammars_are_served_while_the_pool_is_full(
+    service: GrammarService, compiler: FakeCompiler
+) -> None:
+    compiler.finds_cached = True
+    known = await service.compile(C)
+    compiler.gate.clear()
+    tasks = await started(service, A, B)
+    assert await service.compile(C) is known
+    assert (await error_of(service, 'root ::= "d"')).status == 503
+    compiler.gate.set()
+    await asyncio.gather(*tasks)
+
+
+async def test_a_server_that_ends_lets_nobody_wait(service: GrammarService, compiler: FakeCompiler) -> None:
+    compiler.gate.clear()
+    tasks = await started(service, A, B)
+    service.end_waits()
+    async with asyncio.timeout(5):
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+        results.append(await error_of(service, A))
+    errors = [error for error in results if isinstance(error, ApiError)]
+    assert [(error.status, "shutting down" in error.message) for error in errors] == [(503, True)] * 3
+
+
 async def test_size_is_counted_in_bytes(service: GrammarService) -> None:
     assert (await error_of(service, "#" + "é" * 50)).code == "grammar_too_large"
     assert await service.compile(A + "#" + "é" * 40) is not None

@@ -23,9 +23,10 @@ def test_unknown_model(client: httpx.Client) -> None:
 
 
 def test_health(client: httpx.Client, engine: FakeEngine) -> None:
-    assert client.get("/health").status_code == 200
+    assert client.get("/health").status_code == client.head("/health").status_code == 200
+    assert client.head("/health").content == b""
     engine.is_healthy = False
-    assert client.get("/health").status_code == 503
+    assert client.get("/health").status_code == client.head("/health").status_code == 503
 
 
 def test_engine_lives_as_long_as_the_application(client: httpx.Client, engine: FakeEngine) -> None:

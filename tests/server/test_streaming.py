@@ -118,6 +118,21 @@ def test_fault_in_the_middle_is_an_error_event(client: httpx.Client, engine: Fak
     assert done == "[DONE]"
 
 
+def test_a_fault_of_the_grammar_is_an_error_event(client: httpx.Client, engine: FakeEngine) -> None:
+    engine.script = lambda request: [
+        TextDelta("ab", (1,)),
+        TextDelta("", (), "error", error="No token fits.", error_code="grammar_dead_end"),
+    ]
+    *_, failure, done = events(client)
+    assert json.loads(failure)["error"] == {
+        "message": "No token fits.",
+        "type": "invalid_request_error",
+        "param": "guided_grammar",
+        "code": "grammar_dead_end",
+    }
+    assert done == "[DONE]"
+
+
 def test_unexpected_fault_in_the_middle_gives_no_details(client: httpx.Client, engine: FakeEngine) -> None:
     engine.script = lambda request: [TextDelta("ab", (1,)), TextDelta(7)]  # type: ignore[arg-type]
     *_, failure, done = events(client)

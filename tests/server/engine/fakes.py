@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
+from grammar_core.errors import GrammarLimitError
 from models.sampler import SamplingParams
 from server.engine import Engine, GenerationRequest, TextDelta, TextStream
 from server.engine.constraint import Bitmask, pack_bits
@@ -24,7 +25,8 @@ class FakeGrammar:
     """At step i one of `steps[i]`, then (or, with `optional_after`, from there on) a stop token.
 
     `fault` names the method of the matcher that fails at step `fault_at`. `temperatures` are those of the
-    first steps; every step captures its token under `capture`.
+    first steps; every step captures its token under `capture`. The masks of the steps `slow_at` cannot be
+    filled quickly: they are not done before `gate` is set.
     """
 
     steps: list[frozenset[int]]
@@ -33,6 +35,8 @@ class FakeGrammar:
     fault_at: int = 0
     temperatures: tuple[float | None, ...] = ()
     capture: str = "step"
+    slow_at: frozenset[int] = frozenset()
+    gate: threading.Event = field(default_factory=threading.Event, compare=False)
 
 
 @dataclass
@@ -62,9 +66,22 @@ class FakeMatcher:
         self.accepted.append(token_id)
         return True
 
+    def try_fill_next_token_bitmask(self, bitmask: Bitmask, index: int = 0) -> bool:
+        self.threads.add(threading.get_ident())
+        if len(self.accepted) in self.grammar.slow_at:
+            return False
+        return self._fill(bitmask, index)
+
     def fill_next_token_bitmask(self, bitmask: Bitmask, index: int = 0) -> bool:
         self.threads.add(threading.get_ident())
+        if len(self.accepted) in self.grammar.slow_at:
+            assert self.grammar.gate.wait(30)
+        return self._fill(bitmask, index)
+
+    def _fill(self, bitmask: Bitmask, index: int) -> bool:
         self._fail("fill")
+        if self.grammar.fault == "limit" and len(self.accepted) == self.grammar.fault_at:
+            raise GrammarLimitError("the mask takes too long", limit="time", value=1)
         bitmask[index] = pack_bits(32 * bitmask.shape[1], sorted(self.allowed()))
         return True
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import torch
 
+from grammar_core.errors import GrammarLimitError
 from models.sampler import RowSampling, Sampler, SamplingParams
-from server.engine.constraint import Bitmask, MaskFiller, Matcher, pack_bits
+from server.engine.constraint import Bitmask, MaskFiller, MaskRow, Matcher, pack_bits
+from server.engine.request import Fault
 
 
 class AllowsIds:
@@ -31,6 +35,10 @@ class AllowsIds:
             bitmask[index] = pack_bits(32 * bitmask.shape[1], self.ids)
         return self.ids is not None
 
+    def try_fill_next_token_bitmask(self, bitmask: Bitmask, index: int = 0) -> bool:
+        self.fill_next_token_bitmask(bitmask, index)
+        return True
+
     def is_terminated(self) -> bool:
         return False
 
@@ -43,6 +51,24 @@ class Broken(AllowsIds):
         raise RuntimeError("out of memory")
 
 
+class TooHard(AllowsIds):
+    def try_fill_next_token_bitmask(self, bitmask: Bitmask, index: int = 0) -> bool:
+        raise GrammarLimitError("the mask takes more than 1 s", limit="time", value=1)
+
+
+class Slow(AllowsIds):
+    def __init__(self, ids: list[int]) -> None:
+        super().__init__(ids)
+        self.gate = threading.Event()
+
+    def try_fill_next_token_bitmask(self, bitmask: Bitmask, index: int = 0) -> bool:
+        return False
+
+    def fill_next_token_bitmask(self, bitmask: Bitmask, index: int = 0) -> bool:
+        assert self.gate.wait(10)
+        return super().fill_next_token_bitmask(bitmask, index)
+
+
 class WithoutTemperature(AllowsIds):
     @property
     def temperature(self) -> float | None:
@@ -53,70 +79,76 @@ def ids_of(row: Bitmask) -> set[int]:
     return set(np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little")))
 
 
-def fill(filler: MaskFiller, matchers: list[Matcher | None]) -> tuple[list[set[int]], dict[int, str]]:
-    future = filler.submit(matchers)
-    assert future is not None
-    filled = future.result()
+def fill(filler: MaskFiller, matchers: list[Matcher]) -> list[MaskRow]:
+    rows = [future.result(10) for future in filler.submit(matchers).result(10)]
     filler.close()
-    return [ids_of(row) for row in filled.bitmask], filled.errors
+    return rows
 
 
-def test_unconstrained_rows_allow_every_id_that_exists() -> None:
-    rows, errors = fill(MaskFiller(40, [*range(10), 35, 77]), [None, AllowsIds([1, 2]), AllowsIds(None)])
-    assert rows == [{*range(10), 35}, {1, 2}, {*range(10), 35}]
-    assert errors == {}
+def every_id(count: int) -> MaskFiller:
+    return MaskFiller(count, list(range(count)))
 
 
-def test_ids_without_a_token_are_never_allowed_even_by_a_matcher() -> None:
-    rows, _ = fill(MaskFiller(64, list(range(10))), [AllowsIds([3, 50])])
-    assert rows == [{3}]
+def test_rows_allow_no_ids_that_do_not_exist() -> None:
+    filler = MaskFiller(40, [*range(10), 35, 77])
+    rows = fill(filler, [AllowsIds([1, 2]), AllowsIds(None), AllowsIds([3, 20])])
+    assert [ids_of(row.bits) for row in rows] == [{1, 2}, {*range(10), 35}, {3}]
+    assert ids_of(filler.unconstrained.bits) == {*range(10), 35}
+    assert filler.has_holes
+    assert not every_id(40).has_holes
 
 
-def test_no_mask_is_needed_without_holes_and_matchers() -> None:
-    filler = MaskFiller(40, list(range(40)))
-    assert filler.submit([None, None]) is None
+def test_a_failing_matcher_is_a_fault_of_its_row() -> None:
+    good, bad = fill(every_id(40), [AllowsIds([7]), Broken([8])])
+    assert (good.fault, ids_of(good.bits)) == (None, {7})
+    assert bad.fault is not None
+    assert bad.fault.code is None
+    assert "out of memory" in bad.fault.message
+
+
+def test_a_mask_that_allows_nothing_is_a_dead_end() -> None:
+    nothing, nothing_that_exists = fill(MaskFiller(64, list(range(10))), [AllowsIds([]), AllowsIds([50])])
+    for row in (nothing, nothing_that_exists):
+        assert row.fault is not None
+        assert row.fault.code == "grammar_dead_end"
+        assert "vocabulary" in row.fault.message
+
+
+def test_a_limit_is_the_grammar_s_fault_and_names_no_class() -> None:
+    [row] = fill(every_id(40), [TooHard([1])])
+    assert row.fault == Fault("the mask takes more than 1 s", "grammar_limit")
+
+
+def test_a_slow_mask_does_not_delay_the_others() -> None:
+    filler, slow = every_id(40), Slow([5])
+    first, second = filler.submit([slow, AllowsIds([6])]).result(10)
+    assert second.done()
+    assert not first.done()
+    slow.gate.set()
+    assert ids_of(first.result(10).bits) == {5}
     filler.close()
-
-
-def test_a_failing_matcher_is_an_error_of_its_row() -> None:
-    rows, errors = fill(MaskFiller(40, list(range(40))), [AllowsIds([7]), Broken([8]), None])
-    assert list(errors) == [1]
-    assert "out of memory" in errors[1]
-    assert (rows[0], rows[2]) == ({7}, set(range(40)))
 
 
 def test_temperatures_are_read_with_the_masks() -> None:
-    filler = MaskFiller(40, list(range(40)))
-    future = filler.submit([AllowsIds([1]), None, AllowsIds([2], 0.0), AllowsIds([3], 2.5)])
-    assert future is not None
-    assert future.result().temperatures == {2: 0.0, 3: 2.5}
-    filler.close()
+    rows = fill(every_id(40), [AllowsIds([1]), AllowsIds([2], 0.0), AllowsIds([3], 2.5)])
+    assert [row.temperature for row in rows] == [None, 0.0, 2.5]
 
 
-def test_a_failing_temperature_is_an_error_of_its_row() -> None:
-    filler = MaskFiller(40, list(range(40)))
-    future = filler.submit([AllowsIds([1], 1.0), WithoutTemperature([2])])
-    assert future is not None
-    assert future.result().temperatures == {0: 1.0}
-    assert list(future.result().errors) == [1]
-    assert "too many readings" in future.result().errors[1]
-    filler.close()
+def test_a_failing_temperature_is_a_fault_of_its_row() -> None:
+    good, bad = fill(every_id(40), [AllowsIds([1], 1.0), WithoutTemperature([2])])
+    assert (good.temperature, good.fault) == (1.0, None)
+    assert bad.fault is not None
+    assert "too many readings" in bad.fault.message
 
 
 def test_an_extreme_temperature_is_hot_and_not_greedy() -> None:
-    filler = MaskFiller(4, list(range(4)))
-    future = filler.submit([AllowsIds(None, 1e300)])
-    assert future is not None
+    [row] = fill(every_id(4), [AllowsIds(None, 1e300)])
     sampler, logits = Sampler(4), torch.tensor([[0.0, 9.0, 0.0, 0.0]])
-    temperature = future.result().temperatures[0]
-    rows = [RowSampling(SamplingParams(seed=seed), 0, temperature) for seed in range(40)]
-    assert {sampler.sample(logits, sampler.prepare([row])).token_ids[0] for row in rows} == {0, 1, 2, 3}
-    filler.close()
+    rows = [RowSampling(SamplingParams(seed=seed), 0, row.temperature) for seed in range(40)]
+    assert {sampler.sample(logits, sampler.prepare([r])).token_ids[0] for r in rows} == {0, 1, 2, 3}
 
 
 def test_whether_only_certain_ids_are_allowed() -> None:
-    filler = MaskFiller(300, list(range(300)))
-    assert filler.allowed_ids_are_within(AllowsIds([256, 2]), {2, 256, 5})
-    assert not filler.allowed_ids_are_within(AllowsIds([256, 3]), {2, 256, 5})
-    assert not filler.allowed_ids_are_within(AllowsIds(None), {2, 256, 5})
-    filler.close()
+    matchers: list[Matcher] = [AllowsIds([256, 2]), AllowsIds([256, 3]), AllowsIds(None), Broken([2])]
+    rows = fill(every_id(300), matchers)
+    assert [row.allows_only({2, 256, 5}) for row in rows] == [True, False, False, False]

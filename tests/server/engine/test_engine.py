@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -15,7 +15,6 @@ from server.engine import (
     EngineOverloadedError,
     EngineStoppedError,
     GenerationRequest,
-    TextDelta,
 )
 from server.engine.engine import MAX_CAPTURE_BYTES
 from tests.models.tiny import EOS, tiny_loaded
@@ -243,8 +242,143 @@ def test_captures_beyond_the_limit_are_an_error() -> None:
             ],
         )
     assert (bad.last.finish_reason, bad.last.captures) == ("error", None)
-    assert "captures take" in str(bad.last.error)
+    assert bad.last.error_code == "grammar_limit"
+    assert "captures take" in str(bad.last.error).lower()
     assert good.last.error is None
+
+
+# --- slow masks
+
+
+def slow(count: int, at: set[int], **options: Any) -> FakeGrammar:
+    """Digits; the masks of the steps `at` take until the gate is opened."""
+    return digits(count, slow_at=frozenset(at), **options)
+
+
+@pytest.mark.parametrize("step", [0, 2])
+@pytest.mark.parametrize("kv_columns", [None, 512])
+def test_a_slow_mask_delays_nobody_else_and_changes_no_answer(step: int, kv_columns: int | None) -> None:
+    grammar = slow(5, {step})
+    others = [request(f"other {i}", grammar=digits(6), seed=i, max_tokens=20) for i in range(3)]
+    others.append(request("free", max_tokens=200))
+
+    async def main(engine: Engine) -> tuple[Answer, list[Answer]]:
+        held = asyncio.ensure_future(answer(engine.submit(request(grammar=grammar))))
+        await asyncio.sleep(0.05)
+        rest = await asyncio.gather(*[answer(engine.submit(r)) for r in others])
+        assert not held.done()
+        grammar.gate.set()
+        return await held, rest
+
+    with running_engine() as engine:
+        expected = answers(engine, [request(grammar=digits(5)), *others])
+        cell = engine._runner.bytes_per_cell
+    # With a cache for two sequences the held one is in the others' way, but takes its place back.
+    options = {} if kv_columns is None else {"kv_cache_bytes": 2 * kv_columns * cell}
+    with running_engine(**options) as engine:
+        held, rest = run(main(engine))
+        assert (engine.running, engine.waiting) == (0, 0)
+    assert [held, *rest] == expected
+
+
+def test_slow_masks_alone_and_in_a_batch_give_equal_answers() -> None:
+    requests = [request(f"p{i}", grammar=slow(6, {i % 3, 4}), seed=i, max_tokens=20) for i in range(6)]
+    for one in requests:
+        cast(FakeGrammar, one.grammar).gate.set()
+    plain = [request(f"p{i}", grammar=digits(6), seed=i, max_tokens=20) for i in range(6)]
+    with running_engine() as engine:
+        together = answers(engine, requests)
+        assert together == [answers(engine, [one])[0] for one in requests]
+        assert together == answers(engine, plain)
+
+
+def test_a_cancelled_sequence_with_a_slow_mask_frees_its_place_at_once() -> None:
+    grammar = slow(5, {1})
+
+    async def main(engine: Engine) -> Answer:
+        stream = engine.submit(request(grammar=grammar))
+        assert (await anext(stream)).text
+        await asyncio.sleep(0.05)
+        stream.cancel()
+        return await answer(engine.submit(request(grammar=digits(3))))
+
+    with running_engine(max_batch_size=1) as engine:
+        assert run(main(engine)).last.finish_reason == "stop"
+        assert engine.running == 0
+        grammar.gate.set()
+        assert answers(engine, [request()])[0].last.error is None
+
+
+def test_stopping_does_not_wait_for_a_slow_mask() -> None:
+    grammar = slow(5, {1})
+
+    async def main(engine: Engine) -> Answer:
+        waiting = asyncio.ensure_future(answer(engine.submit(request(grammar=grammar))))
+        await asyncio.sleep(0.1)
+        await asyncio.wait_for(asyncio.to_thread(engine.stop), 2)
+        return await waiting
+
+    with running_engine() as engine:
+        assert run(main(engine)).last.finish_reason == "abort"
+    grammar.gate.set()
+
+
+@pytest.mark.parametrize(("optional_after", "reason"), [(None, "stop"), (2, "length")])
+def test_a_slow_mask_at_the_end_of_the_budget(optional_after: int | None, reason: str) -> None:
+    at_end = slow(4 if optional_after is None else 6, {4}, optional_after=optional_after)
+    plain = digits(len(at_end.steps), optional_after=optional_after)
+
+    async def main(engine: Engine) -> Answer:
+        waiting = asyncio.ensure_future(answer(engine.submit(request(grammar=at_end, max_tokens=4))))
+        assert (await answer(engine.submit(request(max_tokens=30)))).last.error is None
+        assert not waiting.done()
+        at_end.gate.set()
+        return await waiting
+
+    with running_engine() as engine:
+        [expected] = answers(engine, [request(grammar=plain, max_tokens=4)])
+        assert run(main(engine)) == expected
+    assert expected.last.finish_reason == reason
+
+
+@pytest.mark.parametrize("slow_at", [frozenset[int](), frozenset({2})])
+def test_a_limit_of_the_matcher_is_the_grammar_s_fault(slow_at: frozenset[int]) -> None:
+    grammar = digits(5, fault="limit", fault_at=2, slow_at=slow_at)
+    grammar.gate.set()
+    with running_engine() as engine:
+        bad, good = answers(engine, [request(grammar=grammar), request(grammar=digits(5))])
+    assert (bad.last.error, bad.last.error_code) == ("the mask takes too long", "grammar_limit")
+    assert good.last.error is None
+
+
+# --- health
+
+
+def test_a_step_that_takes_too_long_is_unhealthy(monkeypatch: pytest.MonkeyPatch) -> None:
+    gate, stuck = threading.Event(), threading.Event()
+    monkeypatch.setattr("server.engine.engine._STALL_S", 0.2)
+
+    async def main(engine: Engine) -> None:
+        forward = engine._runner.forward
+
+        def wait_for_gate(chunks: Any) -> Any:
+            stuck.set()
+            assert gate.wait(30)
+            return forward(chunks)
+
+        monkeypatch.setattr(engine._runner, "forward", wait_for_gate)
+        waiting = asyncio.ensure_future(answer(engine.submit(request(max_tokens=1))))
+        await asyncio.to_thread(stuck.wait, 10)
+        assert engine.is_healthy
+        await asyncio.sleep(0.3)
+        assert not engine.is_healthy
+        gate.set()
+        assert (await waiting).last.error is None
+        await asyncio.sleep(0.3)
+        assert engine.is_healthy
+
+    with running_engine() as engine:
+        run(main(engine))
 
 
 # --- refusals
@@ -415,7 +549,8 @@ def test_failing_captures_end_only_their_own_request() -> None:
 def test_a_grammar_that_allows_nothing_is_an_error() -> None:
     with running_engine() as engine:
         bad, good = answers(engine, [request(grammar=FakeGrammar([frozenset()] * 2)), request()])
-    assert bad.last == TextDelta("", (), "error", None, "no token is allowed here")
+    assert (bad.last.finish_reason, bad.last.error_code) == ("error", "grammar_dead_end")
+    assert "vocabulary" in str(bad.last.error)
     assert good.last.error is None
 
 
