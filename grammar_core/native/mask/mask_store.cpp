@@ -181,6 +181,8 @@ MaskStore::CountedWalk* MaskStore::counted_walk(int32_t counter, int32_t macro, 
     for (uint32_t rank = tokens.first; rank < tokens.last; ++rank)
       walk->most = std::max(walk->most, vocabulary_->characters_at_rank(rank) + tokens.extra);
   }
+  for (const LeavingPlace& place : walk->findings.leaving)
+    walk->most = std::max(walk->most, place.iterations);
   walk->by_characters = keep(Row::from_ranges(*vocabulary_, by_characters));
   row_bytes_ += walk->findings.consumed.size() * sizeof(ConsumedTokens) +
                 walk->findings.leaving.size() * sizeof(LeavingPlace) + sizeof(CountedWalk);
