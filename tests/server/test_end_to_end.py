@@ -169,6 +169,20 @@ def test_rules_have_their_own_temperatures(client: httpx.Client) -> None:
     assert len(set(seconds)) > 1
 
 
+def test_a_thinking_budget_holds(client: httpx.Client) -> None:
+    """Token by token: what lies between the marks was sampled as at most 32 tokens."""
+    grammar = 'root ::= "<think>" thoughts "</think>" [0-9]{1,3}\nthoughts[max_tokens=32] ::= [^<]*\n'
+    prompt = "Think long and hard about the number of days in a year."
+    body = request(prompt, guided_grammar=grammar, temperature=1.0, max_tokens=200)
+    response = client.post(URL, json=body).json()
+    text = response["choices"][0]["message"]["content"]
+    assert response["choices"][0]["finish_reason"] == "stop"
+    assert text.startswith("<think>")
+    assert text.rpartition("</think>")[2].isdigit()
+    # The marks, the digits and the stop token take at most 7, 8, 3 and 1 tokens.
+    assert response["usage"]["completion_tokens"] <= 32 + 7 + 8 + 3 + 1
+
+
 def parts(text: str) -> list[dict[str, str]]:
     """The captures of TWO_TEMPERATURES in a complete answer."""
     plan, _, second = text.partition(".")

@@ -59,6 +59,10 @@ bool fill_row(Matcher& matcher, nb::handle bitmask, int64_t index) {
   return fill(matcher, mask_rows(bitmask, matcher.grammar().vocabulary()).row(index));
 }
 
+bool try_fill_row(Matcher& matcher, nb::handle bitmask, int64_t index) {
+  return matcher.fill_mask_quickly(mask_rows(bitmask, matcher.grammar().vocabulary()).row(index));
+}
+
 void init_matcher(Matcher* self, std::shared_ptr<CompiledGrammar> grammar,
                   std::optional<std::vector<int32_t>> stop_tokens, bool ends_when_complete) {
   new (self) Matcher(std::move(grammar), {std::move(stop_tokens), ends_when_complete});
@@ -166,6 +170,7 @@ NB_MODULE(_native, m) {
       .def("accept_token", &accept_token, "token_id"_a)
       .def("accept_string", &accept_string, "text"_a)
       .def("fill_next_token_bitmask", &fill_row, "bitmask"_a, "index"_a = 0)
+      .def("try_fill_next_token_bitmask", &try_fill_row, "bitmask"_a, "index"_a = 0)
       .def(
           "fill_next_token_bitmask_at",
           [](Matcher& self, uintptr_t address) { return fill(self, reinterpret_cast<uint32_t*>(address)); },

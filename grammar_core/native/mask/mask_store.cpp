@@ -55,7 +55,8 @@ std::vector<MaskStore::CountedResult> MaskStore::counted_results(StackArena& are
     }
     if (ordinary.empty()) continue;
     const int32_t below = arena.intern_parents(ordinary);
-    if (path.counters.size() == 1) {
+    const bool is_single = path.counters.size() == 1 && happens_once(arena.node(path.counters[0]));
+    if (path.counters.size() == 1 && !is_single) {
       const WalkResult* result = count_result(arena.node(path.counters[0]), item, exit_set, may_walk);
       if (result != nullptr || !may_walk) {
         found.push_back({result, below});
@@ -68,8 +69,12 @@ std::vector<MaskStore::CountedResult> MaskStore::counted_results(StackArena& are
       relative = walk_.walker().arena().single_parent(walk_.walker().arena().intern_node(
           {kNone, node.counter, relative, within_reach(node.needed), within_reach(node.left)}));
     }
-    found.push_back(
-        {result_of_state(walk_.walker().state_of({item.macro, relative}), exit_set, may_walk), below});
+    const WalkResult* result =
+        result_of_state(walk_.walker().state_of({item.macro, relative}), exit_set, may_walk);
+    found.push_back({result, below});
+    if (!is_single || result == nullptr || exit_set != kWholeTrie) continue;
+    const uint64_t key = counted_key(arena.node(path.counters[0]).counter, item.macro);
+    if (single_results_.find(key) == 0) single_results_.insert(key, reinterpret_cast<uint64_t>(result));
   }
   return found;
 }
@@ -145,7 +150,10 @@ MaskStore::CountedResult MaskStore::known_counted_result(const StackArena& arena
   if (exit_set != kWholeTrie || parents.size() != 1) return {nullptr, kNone};
   const StackNode& node = arena.node(parents[0]);
   if (arena.has_counters(node.parents)) return {nullptr, kNone};
-  const uint64_t found = whole_counted_walks_.find(counted_key(node.counter, item.macro));
+  const uint64_t key = counted_key(node.counter, item.macro);
+  if (happens_once(node))
+    return {reinterpret_cast<const WalkResult*>(single_results_.find(key)), node.parents};
+  const uint64_t found = whole_counted_walks_.find(key);
   if (found == 0) return {nullptr, kNone};
   const CountedWalk& walk = *reinterpret_cast<const CountedWalk*>(found);
   return {reinterpret_cast<const WalkResult*>(walk.results.find(walk.key(node.needed, node.left))),

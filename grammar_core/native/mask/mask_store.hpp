@@ -119,6 +119,8 @@ class MaskStore {
     }
   };
 
+  // A lazy rule's or a budget's counter: there is no count to tell apart.
+  bool happens_once(const StackNode& node) const { return automaton_.counter(node.counter).max == 1; }
   CountedResult known_counted_result(const StackArena& arena, Item item, int32_t exit_set) const;
   const WalkResult* count_result(const StackNode& counter, Item item, int32_t exit_set, bool may_walk);
   CountedWalk* counted_walk(int32_t counter, int32_t macro, int32_t exit_set, bool may_walk);
@@ -132,7 +134,8 @@ class MaskStore {
   MacroAutomaton& automaton_;
   std::shared_ptr<const Vocabulary> vocabulary_;
   std::mutex mutex_;
-  ConcurrentMap plain_results_;        // (macro-state, exit set) to WalkResult*
+  ConcurrentMap plain_results_;   // (macro-state, exit set) to WalkResult*
+  ConcurrentMap single_results_;  // (counter of one iteration, macro-state) to WalkResult*, of whole tokens
   ConcurrentMap whole_counted_walks_;  // (counter, macro-state) to CountedWalk*, of whole tokens
   ConcurrentMap merged_;               // two ids of rows to Row*
   const Row* nothing_;
