@@ -10,6 +10,7 @@ from grammar_core.bitmask import (
 )
 from grammar_core.compiled_grammar import CompiledGrammar
 from grammar_core.compiler import GrammarCompiler
+from grammar_core.diagnostics import Explanation, explain_text
 from grammar_core.errors import GrammarError, GrammarLimitError
 from grammar_core.grammar import Grammar
 from grammar_core.matcher import GrammarMatcher
@@ -19,6 +20,7 @@ from grammar_core.tokenizer_info import TokenizerInfo
 __all__ = [
     "BatchGrammarMatcher",
     "CompiledGrammar",
+    "Explanation",
     "Grammar",
     "GrammarCompiler",
     "GrammarError",
@@ -29,6 +31,7 @@ __all__ = [
     "allocate_token_bitmask",
     "apply_token_bitmask_inplace",
     "bitmask_dtype",
+    "explain_text",
     "get_bitmask_shape",
     "reset_token_bitmask",
 ]

@@ -8,6 +8,8 @@ from typing import Any
 
 from grammar_core import _native
 from grammar_core.compiled_grammar import CompiledGrammar
+from grammar_core.diagnostics.explainer import Explainer
+from grammar_core.diagnostics.explanation import Explanation
 
 _log = logging.getLogger(__name__)
 
@@ -122,6 +124,28 @@ class GrammarMatcher(_native.Matcher):
             temperatures,
             default,
         )
+
+    def explain(self, refused: str | bytes = b"") -> Explanation:
+        """Which rules are active, what may come next, how the text can be finished; `str()` of it to read.
+
+        With text that was `refused`, where and why. It is the text that is explained: what was matched as a
+        token is not visible in it, which the explanation says. Takes time in proportion to the whole text,
+        seconds for long ones. Raises GrammarLimitError for a text that takes too long and
+        UnsupportedFeatureError for grammars with a lookahead.
+        """
+        steps = self.history()
+        seen = steps.index(b"") if b"" in steps else len(steps)
+        text = b"".join(steps[:seen])
+        grammar = self._compiled_grammar.grammar
+        explainer = Explainer(grammar.rules, grammar.root)
+        if seen == len(steps):
+            more = refused.encode() if isinstance(refused, str) else refused
+            return explainer.explain(text + more, accepted_bytes=len(text))
+        if self.is_terminated() and seen == len(steps) - 1:
+            explanation = explainer.explain(text, accepted_bytes=len(text))
+            if explanation.outcome == "complete":  # then the token that followed was a mere stop token
+                return explanation
+        return explainer.explain(text, accepted_bytes=len(text), goes_on_unseen=True)
 
     def fork(self) -> GrammarMatcher:
         """A matcher in the same state, with the same history, that goes its own way."""

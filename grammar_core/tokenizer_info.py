@@ -29,6 +29,9 @@ __all__ = [
 _SERIALIZATION_VERSION = "1"
 
 
+_LARGEST_VOCABULARY = 2**24
+
+
 class TokenizerInfo:
     """The bytes of every token, the width of the logits, and the tokens that end a text. Immutable.
 
@@ -119,6 +122,8 @@ class TokenizerInfo:
         outside = [token_id for token_id in vocabulary.stop_ids if not 0 <= token_id < size]
         if outside:
             raise ValueError(f"stop token ids {outside} are outside of the vocabulary of {size} tokens")
+        if size > _LARGEST_VOCABULARY:
+            raise ValueError(f"vocab_size {size} is larger than {_LARGEST_VOCABULARY}")
         self._vocab_type = vocabulary.vocab_type
         self._vocab_size = size
         self._add_prefix_space = vocabulary.add_prefix_space

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import socket
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from server import __version__
 from server.console import StartConsole
-from server.settings import ServerSettings, SettingsError, load_settings
+
+if TYPE_CHECKING:
+    from server.settings import ServerSettings
 
 _PRECEDENCE = (
     "Every option is also a setting of the config file (YAML, with _ for -) and an environment variable "
@@ -99,6 +101,8 @@ def serve(
 ) -> None:
     """Start the server; without options, on the embedded small model."""
     flags = {name: value for name, value in locals().items() if value is not None and name != "config"}
+    from server.settings import SettingsError, load_settings
+
     console = StartConsole()
     try:
         settings = load_settings(config, flags)
@@ -106,6 +110,52 @@ def serve(
         console.failed(str(error))
         raise typer.Exit(2) from None
     raise typer.Exit(_serve(settings, console))
+
+
+_Grammar = Annotated[
+    str, typer.Argument(metavar="GRAMMAR", help="File with the grammar as EBNF text; - is standard input.")
+]
+_Root = Annotated[str, typer.Option(help="The rule to start from.")]
+
+
+@command.command(
+    epilog="Exit codes: 0 all is well; 1 a text is not in the language; 2 a grammar or file cannot be used."
+)
+def check(
+    grammar: _Grammar,
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="FILE", help="Texts to check; - is standard input.")
+    ] = None,
+    root: _Root = "root",
+    trim: Annotated[
+        bool, typer.Option("--trim", help="Leave out the line break at the end of each text.")
+    ] = False,
+) -> None:
+    """Check a grammar, or texts: is each in the language, and if not, why?
+
+    Without FILE, prints the rules as they are understood and warns of rules that are of no use.
+    """
+    from server.commands.check import check_grammar, check_texts
+
+    exit_code = check_texts(grammar, root, files, trim=trim) if files else check_grammar(grammar, root)
+    raise typer.Exit(exit_code)
+
+
+@command.command()
+def sample(
+    grammar: _Grammar,
+    count: Annotated[int, typer.Option("-n", "--count", min=1, help="How many sentences.")] = 10,
+    seed: Annotated[int, typer.Option(help="The same seed draws the same sentences.")] = 0,
+    max_length: Annotated[
+        int, typer.Option(min=0, help="Characters of a sentence, or as few as the grammar allows.")
+    ] = 200,
+    root: _Root = "root",
+    as_json: Annotated[bool, typer.Option("--json", help="Print each as a JSON string on its line.")] = False,
+) -> None:
+    """Draw sentences of a grammar, which together try its alternatives."""
+    from server.commands.sample import print_sample
+
+    raise typer.Exit(print_sample(grammar, root, count, seed, max_length=max_length, as_json=as_json))
 
 
 def _serve(settings: ServerSettings, console: StartConsole) -> int:

@@ -255,3 +255,44 @@ def test_forks_run_in_threads() -> None:
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+def test_a_mask_of_all_tokens_need_not_be_applied() -> None:
+    info = grammar_core.TokenizerInfo([b"a", b"b", b"c"], stop_token_ids=[2])
+    compiler = grammar_core.GrammarCompiler(info)
+    bitmask = np.zeros(1, dtype=np.int32)
+    anything = grammar_core.GrammarMatcher(compiler.compile_grammar("root ::= [a-b]*"))
+    assert not anything.fill_next_token_bitmask(bitmask)
+    something = grammar_core.GrammarMatcher(compiler.compile_grammar("root ::= [a]*"))
+    assert something.fill_next_token_bitmask(bitmask)
+
+
+def test_grammars_are_text() -> None:
+    with pytest.raises(TypeError, match="not bytes"):
+        compiler_for("a").compile_grammar(b'root ::= "a"')  # type: ignore[arg-type]
+
+
+def generate(matcher: grammar_core.GrammarMatcher, steps: int) -> None:
+    for _ in range(steps):
+        matcher.fill_next_token_bitmask(np.zeros(1, dtype=np.int32))
+        assert matcher.accept_token(0)
+
+
+def test_time_limits() -> None:
+    """Nobody waits for a grammar whose masks take minutes."""
+    info = grammar_core.TokenizerInfo([b"a", b"aa", b"b", b"</s>"], stop_token_ids=[3])
+    compiler = grammar_core.GrammarCompiler(info, step_seconds=0.05)
+    ranges = " ".join(f"[a-z]{{0,{100 + i}}}" for i in range(300))
+    matcher = grammar_core.GrammarMatcher(compiler.compile_grammar(f"root ::= {ranges}"))
+    with pytest.raises(grammar_core.GrammarLimitError, match=r"takes more than|too many readings"):
+        generate(matcher, 50)
+    slow = grammar_core.GrammarCompiler(info, compile_seconds=0.001)
+    with pytest.raises(grammar_core.GrammarLimitError, match="Compiling the grammar"):
+        slow.compile_grammar("root ::= " + '"a"? ' * 100_000)
+
+
+def test_cached_grammars_are_found_without_waiting() -> None:
+    compiler = compiler_for("a")
+    assert compiler.find_cached('root ::= "a"') is None
+    compiled = compiler.compile_grammar('root ::= "a"')
+    assert compiler.find_cached('root ::= "a"') is compiled

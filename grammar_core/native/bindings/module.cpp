@@ -22,10 +22,11 @@ using namespace syntagma;
 namespace {
 
 bool fill(Matcher& matcher, uint32_t* words) {
-  if (matcher.fill_mask_quickly(words)) return true;
-  const nb::gil_scoped_release release;
-  matcher.fill_mask(words);
-  return true;
+  if (!matcher.fill_mask_quickly(words)) {
+    const nb::gil_scoped_release release;
+    matcher.fill_mask(words);
+  }
+  return !matcher.mask_allows_all();
 }
 
 void init_vocabulary(Vocabulary* self, const nb::list& tokens, std::vector<int32_t> stop_tokens,

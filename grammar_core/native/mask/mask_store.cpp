@@ -181,6 +181,8 @@ MaskStore::CountedWalk* MaskStore::counted_walk(int32_t counter, int32_t macro, 
     for (uint32_t rank = tokens.first; rank < tokens.last; ++rank)
       walk->most = std::max(walk->most, vocabulary_->characters_at_rank(rank) + tokens.extra);
   }
+  for (const LeavingPlace& place : walk->findings.leaving)
+    walk->most = std::max(walk->most, place.iterations);
   walk->by_characters = keep(Row::from_ranges(*vocabulary_, by_characters));
   row_bytes_ += walk->findings.consumed.size() * sizeof(ConsumedTokens) +
                 walk->findings.leaving.size() * sizeof(LeavingPlace) + sizeof(CountedWalk);
@@ -225,7 +227,7 @@ const Row* MaskStore::compute_merged(uint64_t key, const Row& a, const Row& b) {
 }
 
 const Row* MaskStore::keep(Row row) {
-  row.set_id(static_cast<uint32_t>(rows_.size()));
+  row.finish(*vocabulary_, static_cast<uint32_t>(rows_.size()));
   rows_.push_back(std::make_unique<Row>(std::move(row)));
   row_bytes_ += rows_.back()->memory_bytes();
   return rows_.back().get();

@@ -111,7 +111,7 @@ class MaskStore {
   struct CountedWalk {
     WalkFindings findings;
     const Row* by_characters;  // tokens whose iterations are their characters
-    int32_t most;              // iterations that a token can start
+    int32_t most;              // iterations that a token can start or finish
     ConcurrentMap results;     // (needed, left) to WalkResult*
     uint64_t key(int64_t needed, int64_t left) const {
       return (static_cast<uint64_t>(std::min<int64_t>(needed, most + 1)) + 1) << 32 |

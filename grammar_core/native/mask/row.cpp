@@ -114,6 +114,17 @@ Row Row::from_words(const Vocabulary& vocabulary, std::vector<uint32_t> words) {
   return row;
 }
 
+void Row::finish(const Vocabulary& vocabulary, uint32_t id) {
+  id_ = id;
+  size_t allowed = data_.size();
+  if (form_ == Form::kExcluded) allowed = vocabulary.text_token_count() - data_.size();
+  if (form_ == Form::kDense) {
+    allowed = 0;
+    for (const uint32_t word : data_) allowed += std::popcount(word);
+  }
+  allows_all_ = allowed == static_cast<size_t>(vocabulary.size());
+}
+
 void Row::write(const Vocabulary& vocabulary, uint32_t* words) const {
   const size_t bytes = vocabulary.mask_words() * sizeof(uint32_t);
   switch (form_) {

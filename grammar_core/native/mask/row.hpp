@@ -26,9 +26,11 @@ class Row {
   // The union of two rows.
   static Row merge(const Vocabulary& vocabulary, const Row& a, const Row& b);
 
-  // A number that its keeper gives it.
+  // A number that its keeper gives it, once it is finished.
   uint32_t id() const { return id_; }
-  void set_id(uint32_t id) { id_ = id; }
+  void finish(const Vocabulary& vocabulary, uint32_t id);
+  // Whether every id of the vocabulary is allowed.
+  bool allows_all() const { return allows_all_; }
   bool empty() const { return form_ == Form::kAllowed && data_.empty(); }
   Form form() const { return form_; }
   // Writes the mask's words.
@@ -39,6 +41,7 @@ class Row {
 
  private:
   Form form_ = Form::kAllowed;
+  bool allows_all_ = false;
   uint32_t id_ = 0;
   std::vector<uint32_t> data_;  // token ids that are allowed, or text tokens that are not; or the words
 };

@@ -49,7 +49,7 @@ std::span<const Item> Matcher::items() const {
 void Matcher::push(std::span<const Item> items, bool completed, bool terminated) {
   items_.insert(items_.end(), items.begin(), items.end());
   steps_.push_back({items_.size(), captures_.size(), text_.size(), characters_, tokens_, completed,
-                    terminated, nullptr, 0});
+                    terminated, nullptr, 0, false});
 }
 
 void Matcher::reset() {
@@ -354,6 +354,7 @@ const Row& Matcher::next_mask() {
 const Row* Matcher::remember(const Row* mask) {
   steps_.back().mask = mask;
   steps_.back().generation = generation_;
+  steps_.back().mask_allows_all = mask->allows_all();
   return mask;
 }
 

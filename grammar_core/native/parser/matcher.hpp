@@ -37,6 +37,8 @@ class Matcher {
   // the vocabulary.
   void fill_mask(uint32_t* words);
   bool fill_mask_quickly(uint32_t* words);
+  // Whether the mask filled last allows every token.
+  bool mask_allows_all() const { return steps_.back().mask_allows_all && !options_.stop_tokens; }
 
   // The text that must come next, whole characters of it; empty where the text may end.
   std::string forced_text();
@@ -80,6 +82,7 @@ class Matcher {
     bool terminated;
     const Row* mask;  // of this state, once known, from the store of `generation`
     uint32_t generation;
+    bool mask_allows_all;
   };
   static constexpr int kKnownMaskBits = 8;
   struct PendingItem {

@@ -64,7 +64,8 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> sto
     bytes_ += tokens[id];
     longest_token_ = std::max(longest_token_, static_cast<int32_t>(tokens[id].size()));
     if (tokens[id].empty()) continue;
-    if (tokens[id].size() > UINT16_MAX) throw std::invalid_argument("a token is longer than 65535 bytes");
+    if (tokens[id].size() > UINT16_MAX)
+      throw std::invalid_argument("token " + std::to_string(id) + " is longer than 65535 bytes");
     token_at_rank_.push_back(id);
     text_mask_[id / 32] |= uint32_t{1} << (id % 32);
   }

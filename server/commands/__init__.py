@@ -1,0 +1,1 @@
+"""Commands that look at grammars and need no model."""
