@@ -11,6 +11,8 @@ NATIVE := grammar_core/native
 NATIVE_SOURCES := $(shell find $(NATIVE) -name '*.cpp' -o -name '*.hpp' -o -name 'CMakeLists.txt')
 CXX_FILES := $(filter %.cpp %.hpp,$(NATIVE_SOURCES))
 ASAN_BUILD := build/asan
+# Not quiet: downloads and the compiler take minutes, in which something has to be seen.
+PIP_INSTALL := $(BIN)/pip install --progress-bar on
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
@@ -72,15 +74,18 @@ $(VENV)/.tools: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	@if nvidia-smi -L >/dev/null 2>&1; then echo "GPU found"; \
-		else $(BIN)/pip install --quiet '$(CPU_TORCH)'; fi
-	$(BIN)/pip install --quiet 'scikit-build-core>=0.10' 'nanobind>=2.4' 'cmake>=3.20' 'ninja>=1.11'
+	@echo "Setting up .venv: two to four minutes, most of it downloads."
+	@if nvidia-smi -L >/dev/null 2>&1; then echo "GPU found"; else echo "No GPU found: $(CPU_TORCH) ..."; \
+		$(PIP_INSTALL) '$(CPU_TORCH)'; fi
+	@echo "Build tools ..."
+	@$(PIP_INSTALL) 'scikit-build-core>=0.10' 'nanobind>=2.4' 'cmake>=3.20' 'ninja>=1.11'
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.tools $(NATIVE_SOURCES)
-	$(BIN)/pip install --quiet --no-build-isolation --editable '.[build,test,lint]'
+	@echo "Compiling the native part and installing the rest ..."
+	@$(PIP_INSTALL) --no-build-isolation --editable '.[build,test,lint]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.installed
-	$(BIN)/pip install --quiet --no-build-isolation --editable '.[bench]'
+	$(PIP_INSTALL) --no-build-isolation --editable '.[bench]'
 	@touch $@

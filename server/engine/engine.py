@@ -128,14 +128,24 @@ class Engine:
     def stop(self) -> None:
         """End all requests with finish reason "abort" and end the thread; may be called again.
 
-        A thread that is in the middle of a very long step is left to end by itself.
+        A thread that is in the middle of a very long step is left to end by itself, for nobody.
         """
         with self._lock:
             self._is_stopping = True
         self._arrivals.put(None)
         if self._thread is not None:
             self._thread.join(_LONGEST_JOIN_S)
+            if self._thread.is_alive():
+                self._abandon()
         self._masks.close()
+
+    def _abandon(self) -> None:
+        """Tell everybody that their request has ended, without touching what the loop's thread uses."""
+        with self._lock:
+            abandoned = list(self._live)
+            self._live.clear()
+        for sequence in abandoned:
+            _send_to(sequence.stream.loop, [(sequence.stream, TextDelta("", finish_reason="abort"))])
 
     def submit(self, request: GenerationRequest) -> TextStream:
         """Queue a request; must be called in a running event loop.
@@ -416,10 +426,7 @@ class Engine:
             by_loop.setdefault(stream.loop, []).append((stream, delta))
         self._outbox = []
         for loop, deltas in by_loop.items():
-            try:
-                loop.call_soon_threadsafe(_push_all, deltas)
-            except RuntimeError:  # the loop is closed: nobody listens any more
-                _log.debug("dropped %d deltas of a closed event loop", len(deltas))
+            _send_to(loop, deltas)
 
 
 def _has_mask(sequence: Sequence) -> bool:
@@ -432,6 +439,13 @@ def _captures(sequence: Sequence) -> tuple[tuple[str, bytes], ...] | None:
     if sequence.matcher is None or not sequence.request.return_captures:
         return None
     return tuple(sequence.matcher.get_captures())
+
+
+def _send_to(loop: AbstractEventLoop, deltas: list[tuple[TextStream, TextDelta]]) -> None:
+    try:
+        loop.call_soon_threadsafe(_push_all, deltas)
+    except RuntimeError:  # the loop is closed: nobody listens any more
+        _log.debug("dropped %d deltas of a closed event loop", len(deltas))
 
 
 def _push_all(deltas: list[tuple[TextStream, TextDelta]]) -> None:

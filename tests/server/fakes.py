@@ -54,14 +54,15 @@ class FakeEngine:
         self.requests: list[GenerationRequest] = []
         self.cancelled: list[str] = []
         self._players: set[asyncio.Task[None]] = set()
+        self._streams: list[TextStream] = []
 
     def start(self) -> None:
         self.is_healthy = True
 
     def stop(self) -> None:
         self.is_healthy = False
-        for player in self._players:
-            player.cancel()
+        for stream in self._streams:
+            stream.loop.call_soon_threadsafe(stream.push, TextDelta("", finish_reason="abort"))
 
     def submit(self, request: GenerationRequest) -> TextStream:
         if self.overloaded:
@@ -71,6 +72,7 @@ class FakeEngine:
         self.requests.append(request)
         stream = TextStream(request.request_id, lambda: self._cancel(request.request_id, player))
         player = asyncio.create_task(self._play(stream, request))
+        self._streams.append(stream)
         self._players.add(player)
         player.add_done_callback(self._players.discard)
         return stream

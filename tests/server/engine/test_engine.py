@@ -381,6 +381,27 @@ def test_a_step_that_takes_too_long_is_unhealthy(monkeypatch: pytest.MonkeyPatch
         run(main(engine))
 
 
+def test_stopping_does_not_wait_for_a_step_that_is_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
+    gate, stuck = threading.Event(), threading.Event()
+    monkeypatch.setattr("server.engine.engine._LONGEST_JOIN_S", 0.1)
+
+    def wait_for_gate(chunks: Any) -> Any:
+        stuck.set()
+        assert gate.wait(30)
+        raise AssertionError("nobody wants the result")
+
+    async def main(engine: Engine) -> Answer:
+        waiting = asyncio.ensure_future(answer(engine.submit(request())))
+        await asyncio.to_thread(stuck.wait, 10)
+        await asyncio.wait_for(asyncio.to_thread(engine.stop), 5)
+        return await waiting
+
+    with running_engine() as engine:
+        monkeypatch.setattr(engine._runner, "forward", wait_for_gate)
+        assert run(main(engine)).last.finish_reason == "abort"
+        gate.set()
+
+
 # --- refusals
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from server.errors import ApiError
-from server.schemas.chat_request import ChatCompletionRequest, parse_chat_request
+from server.schemas.chat_request import MAX_MESSAGES, ChatCompletionRequest, parse_chat_request
 from server.schemas.field_policy import HARMLESS_VALUES
 from server.schemas.messages import AssistantMessage, UserMessage
 
@@ -123,6 +123,13 @@ def test_every_unsupported_field_may_be_null_but_not_something_else() -> None:
         assert name not in ChatCompletionRequest.model_fields
         assert parse(**{name: None})
         assert refusal(**{name: "something else"}).code == "unsupported_parameter"
+
+
+def test_messages_are_bounded_in_number() -> None:
+    assert len(parse(messages=HELLO * MAX_MESSAGES).messages) == MAX_MESSAGES
+    error = refusal(messages=HELLO * (MAX_MESSAGES + 1))
+    assert error.param == "messages"
+    assert f"{MAX_MESSAGES}" in error.message
 
 
 def test_max_completion_tokens_wins() -> None:
