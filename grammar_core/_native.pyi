@@ -48,9 +48,6 @@ class Matcher:
     def try_fill_next_token_bitmask(self, bitmask: Any, index: int = 0) -> bool:
         """The same if it takes no walk over the vocabulary, so never slow; else False and nothing."""
 
-    def fill_next_token_bitmask_at(self, address: int) -> bool:
-        """The same into ceil(vocab_size / 32) words at a memory address, which nobody checks."""
-
     def find_jump_forward_string(self) -> str:
         """The text that must come next, whole characters of it; empty where the text may end."""
 

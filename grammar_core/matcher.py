@@ -10,6 +10,7 @@ from grammar_core import _native
 from grammar_core.compiled_grammar import CompiledGrammar
 from grammar_core.diagnostics.explainer import Explainer
 from grammar_core.diagnostics.explanation import Explanation
+from grammar_core.tokenizer_info import id_list
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +40,7 @@ class GrammarMatcher(_native.Matcher):
         terminate_without_stop_token: bool = False,
         default_temperature: float | None = None,
     ) -> None:
-        stop_tokens = _id_list(override_stop_tokens)
+        stop_tokens = None if override_stop_tokens is None else id_list(override_stop_tokens)
         super().__init__(compiled_grammar.native, stop_tokens, terminate_without_stop_token)
         self._compiled_grammar = compiled_grammar
         self._override_stop_tokens = stop_tokens
@@ -156,9 +157,3 @@ class GrammarMatcher(_native.Matcher):
         twin._default_temperature = self._default_temperature
         twin._warned = self._warned
         return twin
-
-
-def _id_list(ids: int | Sequence[int] | None) -> list[int] | None:
-    if ids is None:
-        return None
-    return [ids] if isinstance(ids, int) else list(ids)

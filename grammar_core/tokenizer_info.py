@@ -61,7 +61,7 @@ class TokenizerInfo:
             ends = STOP_STRINGS | {end.encode() for end in STOP_STRINGS}
             stop_token_ids = [token_id for token_id, piece in enumerate(pieces) if piece in ends]
         self._set(
-            Vocabulary(decoded, frozenset(), _id_list(stop_token_ids), kind, add_prefix_space), vocab_size
+            Vocabulary(decoded, frozenset(), id_list(stop_token_ids), kind, add_prefix_space), vocab_size
         )
 
     @classmethod
@@ -86,7 +86,7 @@ class TokenizerInfo:
         if vocab_size is not None and vocab_size < len(vocabulary.tokens):
             vocabulary = _cut(vocabulary, vocab_size)
         if stop_token_ids is not None:
-            vocabulary = vocabulary._replace(stop_ids=_id_list(stop_token_ids))
+            vocabulary = vocabulary._replace(stop_ids=id_list(stop_token_ids))
         return cls._of(vocabulary, vocab_size)
 
     @classmethod
@@ -230,7 +230,8 @@ class TokenizerInfo:
         )
 
 
-def _id_list(ids: int | Sequence[int]) -> list[int]:
+def id_list(ids: int | Sequence[int]) -> list[int]:
+    """Ids that may be given as a single one."""
     return [ids] if isinstance(ids, int) else list(ids)
 
 

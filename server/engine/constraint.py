@@ -15,8 +15,6 @@ from server.engine.request import Fault
 
 Bitmask = npt.NDArray[np.int32]
 
-# Hotter than this, all tokens are equally likely in float32, and much hotter the reciprocal would round to 0.
-_HOTTEST = 1e30
 _SLOW_THREADS = 3
 _DEAD_END = Fault(
     "The grammar demands a text here that no token of the model's vocabulary can spell.", "grammar_dead_end"
@@ -117,8 +115,7 @@ class MaskFiller:
         bits = bits & self._existing
         if not bits.any():
             return MaskRow(bits, fault=_DEAD_END)
-        temperature = matcher.temperature
-        return MaskRow(bits, None if temperature is None else min(temperature, _HOTTEST))
+        return MaskRow(bits, matcher.temperature)
 
 
 def fault_of(error: Exception) -> Fault:

@@ -171,10 +171,6 @@ NB_MODULE(_native, m) {
       .def("accept_string", &accept_string, "text"_a)
       .def("fill_next_token_bitmask", &fill_row, "bitmask"_a, "index"_a = 0)
       .def("try_fill_next_token_bitmask", &try_fill_row, "bitmask"_a, "index"_a = 0)
-      .def(
-          "fill_next_token_bitmask_at",
-          [](Matcher& self, uintptr_t address) { return fill(self, reinterpret_cast<uint32_t*>(address)); },
-          "address"_a)
       .def("captures", &captures, "deduplicate"_a)
       .def("history", &history)
       .def("is_over_budget", &Matcher::is_over_budget)

@@ -32,7 +32,6 @@ class Row {
   // Whether every id of the vocabulary is allowed.
   bool allows_all() const { return allows_all_; }
   bool empty() const { return form_ == Form::kAllowed && data_.empty(); }
-  Form form() const { return form_; }
   // Writes the mask's words.
   void write(const Vocabulary& vocabulary, uint32_t* words) const;
   // Adds the allowed tokens to the mask at `words`.

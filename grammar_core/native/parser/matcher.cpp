@@ -73,7 +73,7 @@ void Matcher::reset() {
 bool Matcher::accept_token(int32_t id) {
   const Vocabulary& vocabulary = grammar_->vocabulary();
   if (is_terminated() || id < 0 || id >= vocabulary.size()) return false;
-  if (is_stop_token(id) && can_end()) {
+  if (is_stop_token(id) && is_completed()) {
     push({}, false, true);
     return true;
   }
@@ -87,7 +87,7 @@ bool Matcher::accept_bytes(std::string_view text) {
   if (is_terminated()) return false;
   if (!text.empty()) return run(text, false);
   const std::vector<Item> same(items().begin(), items().end());
-  push(same, can_end(), false);
+  push(same, is_completed(), false);
   return true;
 }
 
@@ -97,14 +97,18 @@ void Matcher::check_memory() const {
                         "The text's parse needs more than " + std::to_string(kArenaLimit >> 20) + " MiB");
 }
 
-// What an attempt that failed has left is overwritten here.
+// Drops what does not belong to the steps: of steps taken back, or of an attempt that failed.
+void Matcher::forget_rest() {
+  const Step& last = steps_.back();
+  items_.resize(last.items_end);
+  captures_.resize(last.captures_end);
+  text_.resize(last.text_end);
+  characters_ = last.characters;
+  tokens_ = last.tokens;
+}
+
 void Matcher::follow_text(bool in_token) {
-  if (!steps_.empty()) {
-    captures_.resize(steps_.back().captures_end);
-    text_.resize(steps_.back().text_end);
-    characters_ = steps_.back().characters;
-    tokens_ = steps_.back().tokens;
-  }
+  if (!steps_.empty()) forget_rest();
   stacks_->stepper.follow_text(grammar_->automaton().captures() ? &captures_ : nullptr,
                                {static_cast<int64_t>(text_.size()), characters_, tokens_, in_token, false});
 }
@@ -193,11 +197,7 @@ bool Matcher::run_bytes(std::string_view text, Configuration& out) {
 
 void Matcher::rollback(size_t steps) {
   steps_.resize(steps_.size() - steps);
-  items_.resize(steps_.back().items_end);
-  captures_.resize(steps_.back().captures_end);
-  text_.resize(steps_.back().text_end);
-  characters_ = steps_.back().characters;
-  tokens_ = steps_.back().tokens;
+  forget_rest();
 }
 
 // The only byte that may come next, with the configuration after it; -1 if there is none or a choice.
@@ -218,7 +218,7 @@ int Matcher::forced_byte(std::span<const Item> items, Configuration& next) {
 
 std::string Matcher::forced_text() {
   std::string text;
-  if (is_terminated() || can_end()) return text;
+  if (is_terminated() || is_completed()) return text;
   const std::lock_guard lock(stacks_->mutex);
   stacks_->stepper.reset_work();
   stacks_->stepper.ignore_text();
@@ -318,7 +318,7 @@ void Matcher::refresh_masks() {
 void Matcher::write(const Row& row, uint32_t* words) const {
   row.write(grammar_->vocabulary(), words);
   if (!options_.stop_tokens) return;
-  const bool allowed = can_end() && !is_terminated();
+  const bool allowed = is_completed() && !is_terminated();
   for (const int32_t id : *options_.stop_tokens) {
     const uint32_t bit = uint32_t{1} << (id % 32);
     words[id / 32] = allowed ? words[id / 32] | bit : words[id / 32] & ~bit;
@@ -367,7 +367,7 @@ const Row* Matcher::assemble_mask(bool may_walk) {
   if (is_terminated()) return masks_->nothing();
   if (grammar_->automaton().has_budgets() && budgets_within_reach())
     return may_walk ? budgeted_mask() : nullptr;
-  const Row* mask = can_end() && !options_.stop_tokens ? masks_->stop_tokens() : masks_->nothing();
+  const Row* mask = is_completed() && !options_.stop_tokens ? masks_->stop_tokens() : masks_->nothing();
   for (const Item& item : items()) {
     const Row* row = mask_of_item(item, may_walk);
     if (row == nullptr) return nullptr;
@@ -414,7 +414,7 @@ const Row* Matcher::budgeted_mask() {
   }
   const Row* mask = masks_->add(Row::from_ranges(vocabulary, accepted));
   for (const Item& item : items()) mask = masks_->merged(mask, masks_->token_set_mask(item.macro));
-  return can_end() && !options_.stop_tokens ? masks_->merged(mask, masks_->stop_tokens()) : mask;
+  return is_completed() && !options_.stop_tokens ? masks_->merged(mask, masks_->stop_tokens()) : mask;
 }
 
 // Within a string or a name one item stays the same for many tokens, so the last masks are kept.

@@ -57,17 +57,15 @@ class Matcher {
   // Temperatures of the rules active now: the highest, or -1, and whether there are different ones.
   ActiveTemperatures temperatures();
 
-  bool is_completed() const { return can_end(); }
+  bool is_completed() const { return steps_.back().completed && !steps_.back().terminated; }
   bool is_terminated() const {
     return steps_.back().terminated || (options_.ends_when_complete && steps_.back().completed);
   }
-  bool can_end() const { return steps_.back().completed && !steps_.back().terminated; }
   size_t step_count() const { return steps_.size() - 1; }
   // Where the text of step `step` (from 0) ends.
   int64_t text_end(size_t step) const { return static_cast<int64_t>(steps_[step + 1].text_end); }
   void rollback(size_t steps);
   void reset();
-  Matcher fork() const { return *this; }
 
   CompiledGrammar& grammar() const { return *grammar_; }
 
@@ -116,6 +114,7 @@ class Matcher {
   bool run_token(int32_t id, std::string_view text);
   bool run_bytes(std::string_view text, Configuration& out);
   void check_memory() const;
+  void forget_rest();
   void follow_text(bool in_token);
   void took(std::string_view text, bool is_token);
   bool budgets_within_reach() const;
