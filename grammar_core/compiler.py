@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from operator import itemgetter
+
 from grammar_core import _native
 from grammar_core.cache import SingleFlightCache
 from grammar_core.compiled_grammar import CompiledGrammar
@@ -79,6 +82,26 @@ class GrammarCompiler:
             (grammar, root_rule_name),
             lambda: self._compile(Grammar.from_ebnf(grammar, root_rule_name=root_rule_name)),
         )
+
+    def compile_lark(
+        self, text: str, *, named_grammars: Mapping[str, str | Grammar] | None = None
+    ) -> CompiledGrammar:
+        """The compiled form of text in the Lark dialect; special tokens are those of the compiler's tokenizer.
+
+        Arguments and errors are those of `Grammar.from_lark`, and those of `compile_grammar`.
+        """
+
+        def compile_now() -> CompiledGrammar:
+            return self._compile(
+                Grammar.from_lark(text, tokenizer_info=self._tokenizer_info, named_grammars=named_grammars)
+            )
+
+        if not isinstance(text, str):
+            raise TypeError(f"a Lark grammar is text, not {type(text).__name__}")
+        if not self._cache_enabled:
+            return compile_now()
+        named = tuple(sorted((named_grammars or {}).items(), key=itemgetter(0)))
+        return self._cache.get(("lark", text, named), compile_now)
 
     def find_cached(self, grammar: str, *, root_rule_name: str = "root") -> CompiledGrammar | None:
         """The compiled form of EBNF text if it is in the cache. Never waits."""

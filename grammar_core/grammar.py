@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grammar_core.frontends.ebnf.parser import parse_ebnf
+from grammar_core.frontends.lark.assembly import ROOT as LARK_ROOT
+from grammar_core.frontends.lark.assembly import parse_lark
 from grammar_core.frontends.regex import parse_regex
 from grammar_core.ir.combination import gather_rules
 from grammar_core.ir.nodes import CharClass, Choice, Expr, Regex, Rule, Sequence
@@ -50,6 +52,25 @@ class Grammar:
         """
         body = Regex(pattern, False, flags, parse_regex(pattern, flags=flags))
         return cls((Rule("root", body),), "root")
+
+    @classmethod
+    def from_lark(
+        cls,
+        text: str,
+        *,
+        tokenizer_info: TokenizerInfo | None = None,
+        named_grammars: Mapping[str, str | Grammar] | None = None,
+    ) -> Grammar:
+        """Parse text in the Lark dialect, whose rule `start` is the root.
+
+        `tokenizer_info` is needed for special tokens by name and the wildcard. `named_grammars` are what
+        `@name` refers to: Lark texts or grammars. Raises GrammarError, with line and column, for text that
+        is not a grammar, and its subclass GrammarLimitError for text beyond a limit.
+
+            Grammar.from_lark('start: "a" | "b"')
+        """
+        rules = parse_lark(text, tokenizer_info=tokenizer_info, named_grammars=named_grammars)
+        return cls(rules, LARK_ROOT)
 
     @classmethod
     def from_rules(cls, rules: Iterable[Rule], *, root_rule_name: str = "root") -> Grammar:
