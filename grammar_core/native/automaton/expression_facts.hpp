@@ -16,6 +16,8 @@ struct ExpressionFacts {
   std::vector<uint8_t> inlined;    // by rule: copied into its callers
   std::vector<uint8_t> recursive;  // by rule
 
+  std::vector<uint8_t> rule_nullable;  // by rule: has empty occurrences, also for want of a budget
+
   bool productive(int32_t expression) const { return nullable[expression] || nonempty[expression]; }
 };
 

@@ -30,6 +30,14 @@ struct TokenEdge {
   int32_t target;
 };
 
+// Where a text of a rule that ends with a marker ends in captures.
+struct MarkerUse {
+  int32_t stop_capture = -1;  // index of the name of the marker's own capture, or -1
+  int64_t suffix_bytes = -1;  // see RuleOptions
+  int64_t stop_bytes = -1;
+  int32_t measure = -1;  // symbol of what tells the marker's length, or -1: those numbers do
+};
+
 struct Symbol {
   int32_t start = -1;
   int32_t accept = -1;
@@ -42,10 +50,14 @@ struct Symbol {
   double temperature = -1;    // or -1
   int64_t max_tokens = -1;    // budgets of a counter's only iteration, or -1
   int64_t max_chars = -1;
+  MarkerUse marker;
+  int32_t early = -1;     // the symbol after whose text this may end early, once its budget is used up, or -1
+  int32_t boundary = -1;  // of a symbol that measures markers: the state where the marker begins
 
   bool is_counter() const { return counter_body >= 0; }
   bool has_budget() const { return max_tokens >= 0 || max_chars >= 0; }
-  bool has_options() const { return lazy || capture >= 0 || temperature >= 0; }
+  bool records() const { return capture >= 0 || marker.stop_capture >= 0 || marker.stop_bytes >= 0; }
+  bool has_options() const { return lazy || records() || temperature >= 0; }
 };
 
 class Nfa {

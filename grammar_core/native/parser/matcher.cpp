@@ -216,6 +216,14 @@ int Matcher::forced_byte(std::span<const Item> items, Configuration& next) {
   return forced;
 }
 
+// Whether a rule may be complete after this text, if its budget is used up then.
+bool Matcher::may_end_early(std::span<const Item> items) const {
+  const MacroAutomaton& automaton = grammar_->automaton();
+  return automaton.has_early_ends() && std::any_of(items.begin(), items.end(), [&](const Item& item) {
+           return automaton.state(item.macro).ends_early;
+         });
+}
+
 std::string Matcher::forced_text() {
   std::string text;
   if (is_terminated() || is_completed()) return text;
@@ -228,7 +236,7 @@ std::string Matcher::forced_text() {
     const int byte = forced_byte(current, next);
     if (byte < 0) break;
     text.push_back(static_cast<char>(byte));
-    if (next.base_reports != 0) break;
+    if (next.base_reports != 0 || may_end_early(next.items)) break;
     current = std::move(next.items);
   }
   size_t whole = 0;
@@ -250,22 +258,10 @@ std::vector<int32_t> Matcher::forced_tokens() {
   return tokens;
 }
 
-std::vector<CaptureEvent> Matcher::captures(bool deduplicate) const {
-  const std::vector<Symbol>& symbols = grammar_->automaton().nfa().symbols();
+std::vector<Capture> Matcher::captures(bool deduplicate) const {
+  const TimeLimit limit("Reading the captures of this grammar", grammar_->step_seconds());
   std::vector<CaptureEvent> events(captures_.begin(), captures_.begin() + steps_.back().captures_end);
-  // At one position inner rules complete before outer ones, which began no later.
-  std::stable_sort(events.begin(), events.end(), [](const CaptureEvent& a, const CaptureEvent& b) {
-    return a.end != b.end ? a.end < b.end : a.begin > b.begin;
-  });
-  if (deduplicate) {
-    std::set<std::pair<int32_t, int64_t>> later;  // occurrences with a longer completion
-    size_t kept = events.size();
-    for (size_t i = events.size(); i-- > 0;)
-      if (later.emplace(events[i].symbol, events[i].begin).second) events[--kept] = events[i];
-    events.erase(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(kept));
-  }
-  for (CaptureEvent& event : events) event.symbol = symbols[event.symbol].capture;
-  return events;
+  return CaptureReader(grammar_->automaton().nfa(), text_).read(std::move(events), deduplicate);
 }
 
 bool Matcher::is_over_budget() const {
