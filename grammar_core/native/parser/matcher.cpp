@@ -136,7 +136,10 @@ bool Matcher::run_token(int32_t id, std::string_view text) {
   follow_text(true);
   Configuration as_token, merged;
   Configuration& as_text = stacks_->reached;
-  if (text.empty() || !run_bytes(text, as_text)) {
+  std::vector<int32_t> ended;
+  if (!text.empty() && run_bytes(text, as_text)) {
+    ended.assign(stepper.ended_occurrences().begin(), stepper.ended_occurrences().end());
+  } else {
     as_text.clear();
     follow_text(true);
   }
@@ -145,10 +148,11 @@ bool Matcher::run_token(int32_t id, std::string_view text) {
         grammar_->automaton().captures() ? &captures_ : nullptr,
         {static_cast<int64_t>(text_.size()), characters_ + count_characters(text), tokens_, true, true});
     stepper.step_token(items(), id, static_cast<int64_t>(text.size()), as_token);
+    ended.insert(ended.end(), stepper.ended_occurrences().begin(), stepper.ended_occurrences().end());
   }
   if (!as_text.alive() && !as_token.alive()) return false;
   stepper.ignore_text();
-  stepper.merge(as_text, as_token, merged);
+  stepper.merge(as_text, as_token, ended, merged);
   took(text, true);
   push(merged.items, merged.base_reports != 0, false);
   return true;

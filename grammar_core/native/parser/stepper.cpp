@@ -67,10 +67,12 @@ void Stepper::step_token(std::span<const Item> from, int32_t token, int64_t leng
   });
 }
 
-void Stepper::merge(const Configuration& a, const Configuration& b, Configuration& out) {
+void Stepper::merge(const Configuration& a, const Configuration& b, std::span<const int32_t> ended,
+                    Configuration& out) {
   begin(out);
   for (const Configuration* side : {&a, &b})
     for (const Item& item : side->items) add(item);
+  used_up_.assign(ended.begin(), ended.end());
   finish();
   for (const Configuration* side : {&a, &b})
     out.base_reports = automaton_.merge_reports(out.base_reports, side->base_reports);
@@ -279,7 +281,6 @@ void Stepper::end_occurrences() {
       item.parents = arena_.without_node(item.parents, node);
       return item.parents == kNone;
     });
-  used_up_.clear();
 }
 
 // Frames are opened when their first byte comes, but a counted repetition needs its counter first: those that

@@ -65,8 +65,12 @@ class Stepper {
   void step(std::span<const Item> from, int byte_class, Configuration& out);
   // `from` after a whole token of `length` bytes, by edges of token sets only.
   void step_token(std::span<const Item> from, int32_t token, int64_t length, Configuration& out);
-  // Both configurations in one.
-  void merge(const Configuration& a, const Configuration& b, Configuration& out);
+  // Both configurations in one: those after the same token, read in two ways. `ended` are the occurrences
+  // that budgets ended in either of them.
+  void merge(const Configuration& a, const Configuration& b, std::span<const int32_t> ended,
+             Configuration& out);
+  // Counters of the occurrences that budgets ended with what was read last.
+  std::span<const int32_t> ended_occurrences() const { return used_up_; }
   // The macro-state of a single item after a byte, when nothing but that changes: no call, no report, no
   // counter. kUnknown when it takes a step to tell.
   int32_t step_inside(int32_t macro, int byte_class) {
@@ -77,6 +81,7 @@ class Stepper {
     if (m.reports != 0 || m.captured != 0 || m.ends_early || (m.has_calls && automaton_.counts()))
       return kUnknown;
     ++clock_.bytes;
+    used_up_.clear();
     return inside;
   }
   // What goes on when `reports` are handed to the nodes of parent set `parents`.
