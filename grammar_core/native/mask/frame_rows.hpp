@@ -22,11 +22,12 @@ struct FrameWalk {
   std::vector<int32_t> leaving;  // trie nodes where tokens leave the frame; not of a counted frame
   WalkFindings counted;          // of a counted frame, with reports left out
   int32_t most = 0;              // of a counted frame: iterations that a token can start or finish
+  std::shared_ptr<const MergedTrie> rests;  // instead of all that: rests of tokens, merged
 
   size_t memory_bytes() const {
     return sizeof(FrameWalk) + row.memory_bytes() + leaving.capacity() * sizeof(int32_t) +
            counted.consumed.capacity() * sizeof(ConsumedTokens) +
-           counted.leaving.capacity() * sizeof(LeavingPlace);
+           counted.leaving.capacity() * sizeof(LeavingPlace) + (rests ? rests->memory_bytes() : 0);
   }
 };
 

@@ -6,6 +6,7 @@ namespace syntagma {
 namespace {
 
 constexpr size_t kMostSharedOrigins = 64;
+constexpr size_t kFewOrigins = 8;  // so few rests of tokens are not worth merging
 
 }  // namespace
 
@@ -139,7 +140,8 @@ void MaskStore::share(const FrameRows::Key& key, const WalkResult& result) {
 
 const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set) {
   const std::vector<int32_t> from(origins(exit_set).begin(), origins(exit_set).end());
-  const WalkFindings findings = walk_.run(start, from, false);
+  const WalkFindings findings =
+      from.size() < kFewOrigins ? walk_.run(start, from, false) : walk_.run(start, merged_trie(exit_set));
   std::vector<RankRange> ranges;
   for (const ConsumedTokens& tokens : findings.consumed) ranges.emplace_back(tokens.first, tokens.last);
   std::vector<std::pair<int32_t, int32_t>> leaving;
@@ -151,6 +153,21 @@ const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set) {
   result->exits = group_exits(std::move(leaving));
   const uint64_t key = static_cast<uint64_t>(start) << 32 | static_cast<uint32_t>(exit_set);
   return results_.emplace(key, std::move(result)).first->second.get();
+}
+
+const MergedTrie& MaskStore::merged_trie(int32_t exit_set) {
+  if (const auto found = merged_tries_.find(exit_set); found != merged_tries_.end()) return *found->second;
+  FrameRows::Key key{-1};  // no walk has this kind
+  key.insert(key.end(), origins(exit_set).begin(), origins(exit_set).end());
+  std::shared_ptr<const FrameWalk> walk = shared_->find(key);
+  if (walk == nullptr) {
+    auto built = std::make_shared<FrameWalk>();
+    built->rests = std::make_shared<MergedTrie>(*vocabulary_, origins(exit_set));
+    shared_->add(key, built);
+    walk = std::move(built);
+  }
+  row_bytes_ += walk->rests->memory_bytes();
+  return *merged_tries_.emplace(exit_set, walk->rests).first->second;
 }
 
 // Token sets stand at token boundaries only.

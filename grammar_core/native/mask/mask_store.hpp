@@ -106,6 +106,7 @@ class MaskStore {
   };
   const WalkResult* result_of_state(int32_t state, int32_t exit_set, bool may_walk, Frame frame);
   const WalkResult* walk(int32_t start, int32_t exit_set);
+  const MergedTrie& merged_trie(int32_t exit_set);
   FrameRows::Key shared_key(Frame frame, int32_t exit_set, std::vector<int32_t> kind);
   std::unique_ptr<WalkResult> adopt(const FrameWalk& walk, Frame frame);
   void share(const FrameRows::Key& key, const WalkResult& result);
@@ -161,6 +162,7 @@ class MaskStore {
   // Under the lock.
   VocabularyWalk walk_;
   SequenceInterner exit_sets_;
+  std::unordered_map<int32_t, std::shared_ptr<const MergedTrie>> merged_tries_;  // by exit set
   std::unordered_map<uint64_t, std::unique_ptr<WalkResult>> results_;  // by walker state and exit set
   std::vector<std::unique_ptr<Row>> rows_;
   std::unordered_map<uint64_t, std::unique_ptr<CountedWalk>> counted_walks_;  // by walker state and exit set
