@@ -6,6 +6,7 @@ from grammar_core import _native
 from grammar_core.cache import SingleFlightCache
 from grammar_core.compiled_grammar import CompiledGrammar
 from grammar_core.grammar import Grammar
+from grammar_core.ir.nodes import Members
 from grammar_core.lowering import lower_grammar
 from grammar_core.passes.expand_macros import expand_macros
 from grammar_core.passes.refuse_unsupported import refuse_unsupported
@@ -93,7 +94,7 @@ class GrammarCompiler:
 
     def _compile(self, grammar: Grammar) -> CompiledGrammar:
         refuse_unsupported(grammar.rules)
-        program = lower_grammar(Grammar(expand_macros(grammar.rules), grammar.root))
+        program = lower_grammar(Grammar(expand_macros(grammar.rules, but=(Members,)), grammar.root))
         native = _native.compile(
             program.words,
             program.literals,
