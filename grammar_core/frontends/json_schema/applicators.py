@@ -165,9 +165,7 @@ def _different_from(
     differ = object_keywords.different_from if kind == OBJECT else array_keywords.different_from
     alternatives = [_FULL[kind]]
     for value in values:
-        alternatives = expander.meet_all(
-            kind, alternatives, differ(expander, sub, value, keyword), sub.index
-        )
+        alternatives = expander.meet_all(kind, alternatives, differ(expander, sub, value, keyword), sub.index)
     return alternatives
 
 
@@ -195,7 +193,9 @@ def _factors(expander: Expander, sub: Subschema, kind: str, tracked: bool) -> li
         if _has_reference(sub, keyword):
             factors.append(lambda k=keyword: expander.expand(expander.reference(sub, k), kind, tracked))
     for i, part in enumerate(sub.listing("allOf") or ()):
-        factors.append(lambda i=i, part=part: expander.expand(expander.child(sub, part, "allOf", i), kind, tracked))
+        factors.append(
+            lambda i=i, part=part: expander.expand(expander.child(sub, part, "allOf", i), kind, tracked)
+        )
     if "anyOf" in schema:
         factors.append(lambda: _any_of(expander, sub, kind, tracked))
     if "oneOf" in schema:

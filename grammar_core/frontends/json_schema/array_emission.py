@@ -9,11 +9,22 @@ from typing import TYPE_CHECKING
 from grammar_core.frontends.json_schema.errors import JsonSchemaLimitError
 from grammar_core.frontends.json_schema.expansion import item_goal
 from grammar_core.frontends.json_schema.goals import ANY, NEVER, Goal, complement, join
-from grammar_core.frontends.json_schema.members import MemberSpec, members_expression
 from grammar_core.frontends.json_schema.paths import Path, pointer_of
 from grammar_core.frontends.json_schema.shapes import ArrayShape, ItemRule
 from grammar_core.frontends.json_schema.values import ARRAY, BOOLEAN, NULL, OBJECT
-from grammar_core.ir.nodes import EMPTY, Automaton, Choice, Edge, Expr, Literal, Repeat, RuleRef, Sequence
+from grammar_core.ir.nodes import (
+    EMPTY,
+    Automaton,
+    Choice,
+    Edge,
+    Expr,
+    Literal,
+    Member,
+    Members,
+    Repeat,
+    RuleRef,
+    Sequence,
+)
 
 if TYPE_CHECKING:
     from grammar_core.frontends.json_schema.emission import Emitter
@@ -84,7 +95,9 @@ def _plain_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | None
             pieces = [Repeat(Sequence((comma, item)), low, high)]
         else:
             further = None if high is None else high - 1
-            pieces = [item] if further == 0 else [item, Repeat(Sequence((comma, item)), max(low - 1, 0), further)]
+            pieces = (
+                [item] if further == 0 else [item, Repeat(Sequence((comma, item)), max(low - 1, 0), further)]
+            )
     for i in range(boundary - 1, -1, -1):
         item = emitter.value(item_goal(shape, i), depth + 1, "item")
         pieces = [item, *pieces] if i == 0 else [comma, item, *pieces]
@@ -212,10 +225,10 @@ def _counted_members(
         goal = _goal_in_class(shape, 0, class_goal, meets)
         if not emitter.expander.is_void(goal):
             rule = emitter.define("item", emitter.value(goal, depth + 1, "item"))
-            specs.append(MemberSpec(rule, meets[contains.goal], True))
-    if not any(spec.is_required for spec in specs):
+            specs.append(Member(rule, meets[contains.goal], True))
+    if not any(spec.required for spec in specs):
         return None
-    return members_expression(emitter, specs, _comma(emitter, depth), False, max(shape.min, 1), shape.max, ())
+    return Members(tuple(specs), _comma(emitter, depth), False, max(shape.min, 1), shape.max, ())
 
 
 # --- items of which no two are equal
@@ -243,9 +256,10 @@ def _unique_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | Non
     if len(values) < shape.min:
         return None
     specs = [
-        MemberSpec(emitter.define("item", emitter.value(goal, depth + 1, "item")), False, False) for goal in values
+        Member(emitter.define("item", emitter.value(goal, depth + 1, "item")), False, False)
+        for goal in values
     ]
-    return members_expression(emitter, specs, _comma(emitter, depth), False, max(shape.min, 1), shape.max, ())
+    return Members(tuple(specs), _comma(emitter, depth), False, max(shape.min, 1), shape.max, ())
 
 
 def _unique_arrays(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | None:
@@ -257,7 +271,9 @@ def _unique_arrays(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | No
     while arrays and (shape.max is None or length < shape.max):
         values = finite_goals(emitter, item_goal(shape, length))
         if values is None or len(complete) > MAX_UNIQUE_ARRAYS:
-            emitter.expander.refuse("uniqueItems", unique, "can only be enforced for items of finitely many values")
+            emitter.expander.refuse(
+                "uniqueItems", unique, "can only be enforced for items of finitely many values"
+            )
             return _plain_items(emitter, shape, depth)
         known = set(values)
         arrays = [(*a, v) for a in arrays for v in known if not _repeats(emitter, a, v)]

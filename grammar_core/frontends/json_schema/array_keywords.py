@@ -38,9 +38,7 @@ def alternatives(expander: Expander, sub: Subschema) -> list[ArrayShape]:
         path=sub.path,
     )
     if sub.dialect.validates:
-        shape = replace(
-            shape, min=sub.count("minItems") or 0, max=sub.count("maxItems"), unique=_unique(sub)
-        )
+        shape = replace(shape, min=sub.count("minItems") or 0, max=sub.count("maxItems"), unique=_unique(sub))
     return [] if expander.is_void_shape(shape) else [shape]
 
 
@@ -86,7 +84,11 @@ def close(shape: ArrayShape, goal: Goal) -> ArrayShape:
         return shape
     rule = ItemRule(shape.evaluated, None, goal, shape.evaluated_goals)
     return replace(
-        shape, rules=(*shape.rules, rule) if goal else shape.rules, evaluated=None, evaluated_goals=(), is_open=True
+        shape,
+        rules=(*shape.rules, rule) if goal else shape.rules,
+        evaluated=None,
+        evaluated_goals=(),
+        is_open=True,
     )
 
 
@@ -96,12 +98,16 @@ def complement_alternatives(expander: Expander, sub: Subschema) -> list[ArraySha
         return []
     prefix, rest, _ = _items(expander, sub)
     found = [
-        ArrayShape((ItemRule(i, i + 1, complement(goal)),), min=i + 1) for i, goal in enumerate(prefix) if goal
+        ArrayShape((ItemRule(i, i + 1, complement(goal)),), min=i + 1)
+        for i, goal in enumerate(prefix)
+        if goal
     ]
     if rest:
         path = (sub.path, "items")
         found.append(
-            ArrayShape(contains=(Contains(len(prefix), complement(rest), 1, None, path),), min=len(prefix) + 1)
+            ArrayShape(
+                contains=(Contains(len(prefix), complement(rest), 1, None, path),), min=len(prefix) + 1
+            )
         )
     for contains in _contains(expander, sub):
         found += _contains_complements(contains)
@@ -128,18 +134,14 @@ def _contains_complements(contains: Contains) -> list[ArrayShape]:
 
 def equal_to(expander: Expander, sub: Subschema, value: list[Any], keyword: str) -> ArrayShape:
     """The array that equals `value`."""
-    rules = [
-        ItemRule(i, i + 1, expander.constant(inner, sub, keyword)) for i, inner in enumerate(value)
-    ]
+    rules = [ItemRule(i, i + 1, expander.constant(inner, sub, keyword)) for i, inner in enumerate(value)]
     rules.append(ItemRule(len(value), None, NEVER))
     return ArrayShape(
         tuple(rules), min=len(value), max=len(value), declared=len(value), is_open=True, path=sub.path
     )
 
 
-def different_from(
-    expander: Expander, sub: Subschema, value: list[Any], keyword: str
-) -> list[ArrayShape]:
+def different_from(expander: Expander, sub: Subschema, value: list[Any], keyword: str) -> list[ArrayShape]:
     """Arrays that do not equal `value`."""
     found = [
         ArrayShape(

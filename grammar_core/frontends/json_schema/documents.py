@@ -35,7 +35,9 @@ def parse_json(text: str) -> Any:
     """
     if len(text) > MAX_TEXT_LENGTH:
         raise JsonSchemaLimitError(
-            f"The schema has more than {MAX_TEXT_LENGTH:,} characters", limit="schema_length", value=MAX_TEXT_LENGTH
+            f"The schema has more than {MAX_TEXT_LENGTH:,} characters",
+            limit="schema_length",
+            value=MAX_TEXT_LENGTH,
         )
     try:
         return _DECODER.decode(text)
@@ -52,7 +54,9 @@ def parse_json(text: str) -> Any:
 
 
 def _too_deep() -> JsonSchemaLimitError:
-    return JsonSchemaLimitError("The schema is nested too deeply to be read", limit="schema_depth", value=MAX_DEPTH)
+    return JsonSchemaLimitError(
+        "The schema is nested too deeply to be read", limit="schema_depth", value=MAX_DEPTH
+    )
 
 
 def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -83,7 +87,9 @@ def schema_text(schema: Any) -> str:
     if isinstance(schema, type) and hasattr(schema, "model_json_schema"):
         schema = schema.model_json_schema()
     if not isinstance(schema, (dict, bool)):
-        raise TypeError(f"a JSON schema is text, a dict, a bool or a pydantic model class, not {schema!r:.80}")
+        raise TypeError(
+            f"a JSON schema is text, a dict, a bool or a pydantic model class, not {schema!r:.80}"
+        )
     try:
         return json.dumps(schema, ensure_ascii=False, allow_nan=False, default=_number_text)
     except RecursionError:
@@ -128,7 +134,9 @@ class Documents:
         self._keep_alive: list[Any] = []
         value = parse_json(text)
         self.has_names = '"$id"' in text or '"id"' in text or "nchor" in text
-        self.is_dynamic = bool(bundled) or "$dynamicRef" in text or "$recursiveRef" in text or "$schema" in text
+        self.is_dynamic = (
+            bool(bundled) or "$dynamicRef" in text or "$recursiveRef" in text or "$schema" in text
+        )
         self.root = self._add(value, "", DEFAULT)
 
     def _add(self, value: Any, uri: str, dialect: Dialect) -> Resource:
@@ -180,7 +188,11 @@ class Documents:
 
     def _enter(self, value: dict[str, Any], resource: Resource, path: Path) -> Resource:
         """The resource that `value` belongs to, after noting its names."""
-        dialect = resource.dialect if value is resource.root else self._declared_dialect(value, resource.dialect, path)
+        dialect = (
+            resource.dialect
+            if value is resource.root
+            else self._declared_dialect(value, resource.dialect, path)
+        )
         identifier = value.get(dialect.id_keyword)
         if "$ref" in value and not dialect.has_ref_siblings:
             identifier = None

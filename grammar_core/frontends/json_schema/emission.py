@@ -118,7 +118,8 @@ class Emitter:
     def _new_value(self, goal: Goal, depth: int, hint: str) -> Expr:
         if depth > MAX_INDENTED_DEPTH:
             raise JsonSchemaError(
-                "A schema that contains itself cannot be indented", pointer=pointer_of(self.expander.place(goal))
+                "A schema that contains itself cannot be indented",
+                pointer=pointer_of(self.expander.place(goal)),
             )
         types = self.expander.types(goal)
         if types <= _SCALARS:

@@ -50,7 +50,18 @@ _ASSERTIONS = frozenset(
         *("dependencies", "unevaluatedProperties", "items", "prefixItems", "additionalItems", "contains"),
         *("minContains", "maxContains", "uniqueItems", "minItems", "maxItems", "unevaluatedItems", "minimum"),
         *("maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"),
-        *("pattern", "format", "anyOf", "oneOf", "allOf", "not", "if", "$ref", "$dynamicRef", "$recursiveRef"),
+        *(
+            "pattern",
+            "format",
+            "anyOf",
+            "oneOf",
+            "allOf",
+            "not",
+            "if",
+            "$ref",
+            "$dynamicRef",
+            "$recursiveRef",
+        ),
     )
 )
 _NOT_BESIDE_ALIAS = _ASSERTIONS - {"$ref"} | {"$id", "id"}
@@ -112,7 +123,9 @@ class Expander:
                 return self._literal(value, resource, path, scope)
             reference = value["$ref"]
             if not isinstance(reference, str):
-                raise JsonSchemaError("$ref must be a string", pointer=pointer_of((path, "$ref")), keyword="$ref")
+                raise JsonSchemaError(
+                    "$ref must be a string", pointer=pointer_of((path, "$ref")), keyword="$ref"
+                )
             value, resource, path = self.documents.resolve(reference, resource, path)
         raise JsonSchemaError("A $ref leads back to itself", pointer=pointer_of(path), keyword="$ref")
 

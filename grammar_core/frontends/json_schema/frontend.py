@@ -14,7 +14,14 @@ from grammar_core.ir.nodes import Choice, Rule, RuleRef
 
 LOOSENABLE = frozenset(
     (
-        *("uniqueItems", "unevaluatedProperties", "unevaluatedItems", "pattern", "patternProperties", "format"),
+        *(
+            "uniqueItems",
+            "unevaluatedProperties",
+            "unevaluatedItems",
+            "pattern",
+            "patternProperties",
+            "format",
+        ),
         *("multipleOf", "maxLength", "contains", "additionalProperties", "propertyNames"),
     )
 )

@@ -19,7 +19,9 @@ class Subschema:
 
     __slots__ = ("index", "path", "resource", "schema", "scope")
 
-    def __init__(self, schema: dict[str, Any], resource: Resource, path: Path, scope: Scope, index: int) -> None:
+    def __init__(
+        self, schema: dict[str, Any], resource: Resource, path: Path, scope: Scope, index: int
+    ) -> None:
         self.schema = schema
         self.resource = resource
         self.path = path
@@ -33,7 +35,9 @@ class Subschema:
 
     def error(self, keyword: str, problem: str) -> JsonSchemaError:
         """The error that the keyword's value is not what it must be."""
-        return JsonSchemaError(f"{keyword} {problem}", pointer=pointer_of((self.path, keyword)), keyword=keyword)
+        return JsonSchemaError(
+            f"{keyword} {problem}", pointer=pointer_of((self.path, keyword)), keyword=keyword
+        )
 
     def mapping(self, keyword: str) -> dict[str, Any]:
         """The value of a keyword that is an object; {} if it is not there."""

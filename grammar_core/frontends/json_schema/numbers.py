@@ -67,7 +67,10 @@ class NumberLanguage:
             options = tuple(Literal(str(v).encode()) for v in self.values)
             return options[0] if len(options) == 1 else Choice(options) if options else CharClass(())
         tail = "" if self.kind == "integers" else r"(\.[0-9]+)?([eE][+-]?[0-9]+)?"
-        return define("json_" + ("integer" if tail == "" else "number"), parse_regex("-?(0|[1-9][0-9]*)" + tail, flags=None))
+        return define(
+            "json_" + ("integer" if tail == "" else "number"),
+            parse_regex("-?(0|[1-9][0-9]*)" + tail, flags=None),
+        )
 
 
 _ALL = NumberLanguage("all")

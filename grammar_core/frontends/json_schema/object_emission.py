@@ -20,12 +20,11 @@ from grammar_core.frontends.json_schema.key_sets import (
     has_region,
     parts,
 )
-from grammar_core.frontends.json_schema.members import MemberSpec, members_expression
 from grammar_core.frontends.json_schema.paths import Path, pointer_of
 from grammar_core.frontends.json_schema.shapes import ObjectShape
 from grammar_core.frontends.json_schema.texts import TextLanguage
 from grammar_core.frontends.json_schema.values import quote
-from grammar_core.ir.nodes import EMPTY, Choice, Expr, Literal, RuleRef, Sequence
+from grammar_core.ir.nodes import EMPTY, Choice, Expr, Literal, Member, Members, RuleRef, Sequence
 
 if TYPE_CHECKING:
     from grammar_core.frontends.json_schema.emission import Emitter
@@ -65,7 +64,7 @@ def any_object(emitter: Emitter, value: RuleRef) -> Expr:
     """Objects of any keys with these values."""
     key = emitter.key_language(TextLanguage.all())
     member = emitter.add("json_member", Sequence((key, emitter.layout.colon, value)))
-    members = members_expression(emitter, [MemberSpec(member, False, True)], emitter.layout.comma, True, 1, None, ())
+    members = Members((Member(member, False, True),), emitter.layout.comma, True, 1, None, ())
     gap = emitter.layout.gap
     inside = members if gap is None else Sequence((members, gap))
     return _braces(emitter, Choice((EMPTY, inside)))
@@ -205,7 +204,7 @@ def _object(
 ) -> Expr | None:
     required = {*shape.required, *wanted}  # type: ignore[misc]
     expander = emitter.expander
-    specs: list[MemberSpec] = []
+    specs: list[Member] = []
     index: dict[str, int] = {}
     for name, goal in goals.items():
         if goal is NEVER:
@@ -214,7 +213,7 @@ def _object(
             continue
         index[name] = len(specs)
         rule = emitter.named_member(name, emitter.value(goal, depth + 1, name))
-        specs.append(MemberSpec(rule, name in required, False))
+        specs.append(Member(rule, name in required, False))
     implications = []
     for name, other in shape.implications:
         if name not in index:
@@ -228,9 +227,9 @@ def _object(
     for place, goal in witnesses:
         if expander.is_void(goal):
             return None
-        specs += _region_members(emitter, regions[place], goal, depth, is_required=True)
+        specs += _region_members(emitter, regions[place], goal, depth, required=True)
     for region in regions:
-        specs += _region_members(emitter, region, region.goal, depth, is_required=False)
+        specs += _region_members(emitter, region, region.goal, depth, required=False)
     return _assemble(emitter, shape, specs, tuple(implications), depth)
 
 
@@ -249,35 +248,31 @@ def _without(
 
 
 def _region_members(
-    emitter: Emitter, region: Region, goal: Goal, depth: int, *, is_required: bool
-) -> list[MemberSpec]:
+    emitter: Emitter, region: Region, goal: Goal, depth: int, *, required: bool
+) -> list[Member]:
     value = emitter.value(goal, depth + 1, "extra")
     rules = [emitter.other_member(language, value) for language in region.languages]
-    if is_required and len(rules) > 1:
+    if required and len(rules) > 1:
         rules = [emitter.add("extra", Choice(tuple(rules)))]
-    return [MemberSpec(rule, is_required, True) for rule in rules]
+    return [Member(rule, required, True) for rule in rules]
 
 
 def _assemble(
     emitter: Emitter,
     shape: ObjectShape,
-    specs: list[MemberSpec],
+    specs: list[Member],
     implications: tuple[tuple[int, int], ...],
     depth: int,
 ) -> Expr | None:
     low, high = shape.min, shape.max
-    may_be_empty = low == 0 and not any(spec.is_required for spec in specs)
+    may_be_empty = low == 0 and not any(spec.required for spec in specs)
     if not specs or high == 0:
         return _empty(emitter) if may_be_empty else None
-    if not any(spec.is_repeatable for spec in specs) and low > len(specs):
+    if not any(spec.repeatable for spec in specs) and low > len(specs):
         return None
     layout = emitter.layout
     comma = layout.comma if layout.indent is None else emitter.indented_comma(depth + 1)
-    members = members_expression(
-        emitter, specs, comma, not emitter.any_order, max(low, 1), high, implications
-    )
-    if members is None:
-        return _empty(emitter) if may_be_empty else None
+    members = Members(tuple(specs), comma, not emitter.any_order, max(low, 1), high, implications)
     if layout.indent is not None:
         full: Expr = Sequence((_OPEN, layout.line(depth + 1), members, layout.line(depth), _CLOSE))
         return Choice((Literal(b"{}"), full)) if may_be_empty else full

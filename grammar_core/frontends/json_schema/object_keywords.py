@@ -32,7 +32,8 @@ def alternatives(expander: Expander, sub: Subschema) -> list[ObjectShape]:
     if schema.keys().isdisjoint(_KEYWORDS):
         return [_FULL[OBJECT]]
     named = {
-        name: expander.child(sub, value, "properties", name) for name, value in sub.mapping("properties").items()
+        name: expander.child(sub, value, "properties", name)
+        for name, value in sub.mapping("properties").items()
     }
     rules: list[tuple[KeySet, Goal]] = []
     patterns: list[KeySet] = []
@@ -65,9 +66,7 @@ def alternatives(expander: Expander, sub: Subschema) -> list[ObjectShape]:
 def _with_counts(expander: Expander, sub: Subschema, shape: ObjectShape) -> ObjectShape:
     low, high = sub.count("minProperties"), sub.count("maxProperties")
     required = () if sub.dialect.draft == 4 and "required" not in sub.schema else sub.names("required")
-    return replace(
-        shape, required=required, min=low or 0, max=high, implications=tuple(_implications(sub))
-    )
+    return replace(shape, required=required, min=low or 0, max=high, implications=tuple(_implications(sub)))
 
 
 def _others(named: dict[str, Goal], patterns: list[KeySet]) -> OtherKeys:
@@ -107,7 +106,9 @@ def _implications(sub: Subschema) -> list[tuple[str, str]]:
 def close(shape: ObjectShape, goal: Goal) -> ObjectShape:
     """The shape whose keys that are not evaluated meet `goal`, after which all are evaluated."""
     rule = (OtherKeys(shape.evaluated), goal)
-    return replace(shape, rules=(*shape.rules, rule) if goal else shape.rules, evaluated=(ALL_KEYS,), is_open=True)
+    return replace(
+        shape, rules=(*shape.rules, rule) if goal else shape.rules, evaluated=(ALL_KEYS,), is_open=True
+    )
 
 
 # --- complements
@@ -130,7 +131,8 @@ def complement_alternatives(expander: Expander, sub: Subschema) -> list[ObjectSh
     if schema.keys().isdisjoint(_KEYWORDS):
         return found
     named = {
-        name: expander.child(sub, value, "properties", name) for name, value in sub.mapping("properties").items()
+        name: expander.child(sub, value, "properties", name)
+        for name, value in sub.mapping("properties").items()
     }
     found += (present(name, complement(goal)) for name, goal in named.items() if goal)
     patterns: list[KeySet] = []

@@ -58,9 +58,7 @@ def _numbers(expander: Expander, sub: Subschema, otherwise: Any) -> list[Any]:
     if step is not None:
         if step <= 0:
             raise sub.error("multipleOf", "must be more than 0")
-        parts.append(
-            expander.attempt(sub, "multipleOf", lambda: NumberLanguage.multiple_of(step), otherwise)
-        )
+        parts.append(expander.attempt(sub, "multipleOf", lambda: NumberLanguage.multiple_of(step), otherwise))
     return parts
 
 
@@ -101,7 +99,9 @@ def _texts(expander: Expander, sub: Subschema, otherwise: Any) -> list[Any]:
         return parts
     low, high = sub.count("minLength"), sub.count("maxLength")
     if low or high is not None:
-        parts.append(expander.attempt(sub, "maxLength", lambda: TextLanguage.length(low or 0, high), otherwise))
+        parts.append(
+            expander.attempt(sub, "maxLength", lambda: TextLanguage.length(low or 0, high), otherwise)
+        )
     pattern = sub.text("pattern")
     if pattern is not None:
         parts.append(expander.attempt(sub, "pattern", lambda: TextLanguage.matching(pattern), otherwise))

@@ -52,7 +52,9 @@ class TextLanguage:
         if other.values is not None:
             return other.intersect(self)
         highs = [h for h in (self.high, other.high) if h is not None]
-        return TextLanguage(None, max(self.low, other.low), min(highs, default=None), self.excluded | other.excluded)
+        return TextLanguage(
+            None, max(self.low, other.low), min(highs, default=None), self.excluded | other.excluded
+        )
 
     def complement(self) -> TextLanguage:
         if self.values is not None:
@@ -74,7 +76,11 @@ class TextLanguage:
     def contains(self, text: str) -> bool:
         if self.values is not None:
             return text in self.values
-        return self.low <= len(text) and (self.high is None or len(text) <= self.high) and text not in self.excluded
+        return (
+            self.low <= len(text)
+            and (self.high is None or len(text) <= self.high)
+            and text not in self.excluded
+        )
 
     def finite_values(self, limit: int) -> list[str] | None:
         return list(self.values) if self.values is not None else None
@@ -86,10 +92,22 @@ class TextLanguage:
         if self.values is not None:
             options = tuple(Literal(json.dumps(v, ensure_ascii=False).encode()) for v in self.values)
             return options[0] if len(options) == 1 else Choice(options) if options else CharClass(())
-        escape = Sequence((Literal(b"\\"), Choice((CharClass(tuple(sorted((ord(c),) * 2 for c in '"\\/bfnrt'))), Sequence((Literal(b"u"), Repeat(_HEX, 4, 4)))))))
+        escape = Sequence(
+            (
+                Literal(b"\\"),
+                Choice(
+                    (
+                        CharClass(tuple(sorted((ord(c),) * 2 for c in '"\\/bfnrt'))),
+                        Sequence((Literal(b"u"), Repeat(_HEX, 4, 4))),
+                    )
+                ),
+            )
+        )
         char = define("json_character", Choice((_PLAIN, escape)))
         if not self.excluded:
-            return define("json_string", Sequence((Literal(b'"'), Repeat(char, self.low, self.high), Literal(b'"'))))
+            return define(
+                "json_string", Sequence((Literal(b'"'), Repeat(char, self.low, self.high), Literal(b'"')))
+            )
         states = {"": 0}
         for text in self.excluded:
             for i in range(len(text) + 1):
@@ -100,7 +118,16 @@ class TextLanguage:
             nexts = {p[-1]: s for p, s in states.items() if p and p[:-1] == prefix}
             for c, target in nexts.items():
                 edges.append((state, target, CharClass(((ord(c), ord(c)),))))
-            plain = CharClass(complement_ranges((*sorted((ord(c), ord(c)) for c in nexts if c not in '"\\'), (0, 0x1F), (0x22, 0x22), (0x5C, 0x5C))))
+            plain = CharClass(
+                complement_ranges(
+                    (
+                        *sorted((ord(c), ord(c)) for c in nexts if c not in '"\\'),
+                        (0, 0x1F),
+                        (0x22, 0x22),
+                        (0x5C, 0x5C),
+                    )
+                )
+            )
             edges.append((state, sink, plain))
         accepting = [s for p, s in states.items() if p not in self.excluded]
         return Sequence((Literal(b'"'), Automaton(tuple(edges), (*accepting, sink), sink + 1), Literal(b'"')))

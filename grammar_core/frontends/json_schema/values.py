@@ -6,7 +6,14 @@ import json
 from decimal import Decimal
 from typing import Any
 
-NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT = TYPES = ("null", "boolean", "number", "string", "array", "object")
+NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT = TYPES = (
+    "null",
+    "boolean",
+    "number",
+    "string",
+    "array",
+    "object",
+)
 
 
 def type_of(value: Any) -> str:
