@@ -70,6 +70,15 @@ def lower_grammar(grammar: Grammar) -> Program:
     return Program(words, bytes(literals), list(index_of_rule), index_of_rule[grammar.root], capture_names)
 
 
+def lower_expression(expr: Expr) -> tuple[bytes, bytes]:
+    """The words and literals of a program whose only rule is `expr`, which refers to no rules."""
+    literals = bytearray()
+    operations: list[Operation] = []
+    _append_postfix(expr, operations, literals, {})
+    operations.append(_END_WITHOUT_OPTIONS)
+    return array("q", chain.from_iterable(operations)).tobytes(), bytes(literals)
+
+
 def _end_of_rule(options: RuleOptions, capture_names: list[str]) -> Operation:
     if options == NO_OPTIONS:
         return _END_WITHOUT_OPTIONS
