@@ -10,9 +10,8 @@ from grammar_core.cache import SingleFlightCache
 from grammar_core.compiled_grammar import CompiledGrammar
 from grammar_core.frontends.json_schema.documents import schema_text
 from grammar_core.grammar import Grammar
-from grammar_core.ir.nodes import Members
 from grammar_core.lowering import lower_grammar
-from grammar_core.passes.expand_macros import expand_macros
+from grammar_core.passes.expand_macros import NATIVE_EXPANSIONS
 from grammar_core.passes.refuse_unsupported import refuse_unsupported
 from grammar_core.tokenizer_info import TokenizerInfo
 
@@ -153,7 +152,7 @@ class GrammarCompiler:
 
     def _compile(self, grammar: Grammar) -> CompiledGrammar:
         refuse_unsupported(grammar.rules)
-        program = lower_grammar(Grammar(expand_macros(grammar.rules, but=(Members,)), grammar.root))
+        program = lower_grammar(grammar, NATIVE_EXPANSIONS)
         native = _native.compile(
             program.words,
             program.literals,
