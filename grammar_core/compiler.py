@@ -13,6 +13,7 @@ from grammar_core.grammar import Grammar
 from grammar_core.lowering import lower_grammar
 from grammar_core.passes.expand_macros import NATIVE_EXPANSIONS
 from grammar_core.passes.refuse_unsupported import refuse_unsupported
+from grammar_core.passes.resolve_markers import resolve_markers
 from grammar_core.tokenizer_info import TokenizerInfo
 
 DEFAULT_MASK_BYTES_LIMIT = 256 * 1024 * 1024
@@ -152,7 +153,7 @@ class GrammarCompiler:
 
     def _compile(self, grammar: Grammar) -> CompiledGrammar:
         refuse_unsupported(grammar.rules)
-        program = lower_grammar(grammar, NATIVE_EXPANSIONS)
+        program = lower_grammar(Grammar(resolve_markers(grammar.rules), grammar.root), NATIVE_EXPANSIONS)
         native = _native.compile(
             program.words,
             program.literals,
