@@ -90,7 +90,9 @@ class _Generator:
         kinds = [self._literal, self._terminal, self._range, self._regex, self._nothing]
         if depth:
             nested = [self._group, self._optional, self._rule, self._block]
-            return self._rng.choice([lambda: self._rng.choice(kinds)(), *(_bound(k, depth) for k in nested)])()
+            return self._rng.choice(
+                [lambda: self._rng.choice(kinds)(), *(_bound(k, depth) for k in nested)]
+            )()
         return self._rng.choice(kinds)()
 
     def _literal(self) -> Element:
@@ -120,7 +122,9 @@ class _Generator:
         name, inner = self._name("T"), self._name("U")
         first, last = self._character(), self._character()
         may_be_empty = self._rng.random() < 0.5
-        self._definitions += [f'{name}: {inner}"{last}" | ""' if may_be_empty else f'{name}: {inner} "{last}"']
+        self._definitions += [
+            f'{name}: {inner}"{last}" | ""' if may_be_empty else f'{name}: {inner} "{last}"'
+        ]
         self._definitions.append(f'{inner}: "{first}"~1..2')
 
         def sample(rng: random.Random) -> list[str]:

@@ -19,7 +19,9 @@ def test_refused_with_position(case: GrammarCase) -> None:
     assert (error.line, error.column) == (case.error.line, case.error.column)
     assert getattr(error, "limit", None) == case.error.limit
     assert isinstance(error, GrammarLimitError) == (case.error.limit is not None)
-    assert str(error).startswith(f"{case.dialect} error at line {error.line}, column {error.column}: {error.message}\n")
+    assert str(error).startswith(
+        f"{case.dialect} error at line {error.line}, column {error.column}: {error.message}\n"
+    )
 
 
 @pytest.mark.parametrize("case", valid_cases())

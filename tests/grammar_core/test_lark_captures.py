@@ -102,4 +102,7 @@ def test_a_lexeme_does_not_capture_what_is_ignored_after_it() -> None:
 
 def test_embedded_rules_keep_their_captures_and_markers() -> None:
     inner = 'start: field "z"\nfield[capture, stop=/!+/, stop_capture="m"]: /[a-y]*/'
-    assert sorted(captures(f'start: "(" %lark {{\n{inner}\n}} ")"', "(ab!z)")) == [("field", b"ab"), ("m", b"!")]
+    assert sorted(captures(f'start: "(" %lark {{\n{inner}\n}} ")"', "(ab!z)")) == [
+        ("field", b"ab"),
+        ("m", b"!"),
+    ]

@@ -127,7 +127,9 @@ def test_rules_that_others_use_stay() -> None:
 
 
 def test_character_budgets_in_a_dispatch_are_ignored_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
-    lark = 'start[max_chars=9]: tool* TEXT\nhead[lazy]: TEXT "<t>"\ntool[max_chars=2]: head "123"\nTEXT: /.*/s'
+    lark = (
+        'start[max_chars=9]: tool* TEXT\nhead[lazy]: TEXT "<t>"\ntool[max_chars=2]: head "123"\nTEXT: /.*/s'
+    )
     with caplog.at_level(logging.WARNING):
         grammar = Grammar.from_lark(lark)
     assert [record.getMessage() for record in caplog.records] == [

@@ -74,7 +74,9 @@ def test_a_circle_of_many_terminals() -> None:
 
 def test_long_chains_of_terminals_and_rules() -> None:
     info = TokenizerInfo(["a", "</s>"])
-    terminals = "start: T0\n%ignore \" \"\n" + "".join(f"T{i}: T{i + 1}?\n" for i in range(3_000)) + 'T3000: "a"'
+    terminals = (
+        'start: T0\n%ignore " "\n' + "".join(f"T{i}: T{i + 1}?\n" for i in range(3_000)) + 'T3000: "a"'
+    )
     assert len(Grammar.from_lark(terminals).rules) > 3_000
     rules = "start: r0\n" + "".join(f"r{i}: r{i + 1}\n" for i in range(20_000)) + 'r20000: "a"'
     assert GrammarCompiler(info).compile_lark(rules)
