@@ -29,7 +29,7 @@ _TEXTS = (
     """SELECT c.name, count(*) AS orders, sum(o.total) FILTER (WHERE o.paid) AS paid
 FROM customers AS c
 LEFT JOIN orders AS o ON o.customer_id = c.id AND o.state <> 'cancelled' -- the others
-WHERE c.created BETWEEN DATE '2024-01-01' AND CURRENT_DATE AND (c.city IN ('Oslo', 'Zürich') OR c.vip IS TRUE)
+WHERE c.created BETWEEN DATE '2024-01-01' AND CURRENT_DATE AND (c.city IN ('Oslo', 'Rjukan') OR c.vip)
 GROUP BY c.name HAVING count(*) > 3 ORDER BY orders DESC NULLS LAST, c.name LIMIT 20 OFFSET 40;""",
     """WITH RECURSIVE tree(id, parent_id, depth) AS (
   SELECT id, parent_id, 0 FROM nodes WHERE parent_id IS NULL
@@ -47,9 +47,9 @@ FROM tree;""",
   UNIQUE (customer_id, placed_at)
 );""",
     """INSERT INTO stock AS s (sku, amount) VALUES ('A-1', 5), ('B-2', CASE WHEN 1 > 2 THEN 3 ELSE 4 END)
-ON CONFLICT (sku) DO UPDATE SET amount = s.amount + 1 WHERE s.sku LIKE 'A%' RETURNING sku, amount * 2 AS b;
+ON CONFLICT (sku) DO UPDATE SET amount = s.amount + 1 WHERE s.sku LIKE 'A%' RETURNING sku, amount AS b;
 UPDATE accounts SET balance = balance - $1, note = 'it''s done' WHERE id = (SELECT max(a.id) FROM accounts a);
-/* and at last */ ALTER TABLE users ADD COLUMN email VARCHAR(320), DROP CONSTRAINT IF EXISTS users_old CASCADE;""",
+/* and at last */ ALTER TABLE users ADD COLUMN email VARCHAR(320), DROP CONSTRAINT IF EXISTS old CASCADE;""",
 )
 
 

@@ -13,7 +13,7 @@ INFO = TokenizerInfo(["a", "<|tool|>", "b", "</s>", "<|tool|>", "1"])
 STOP = 3
 
 
-def matcher_for(lark: str, **options: object) -> GrammarMatcher:
+def matcher_for(lark: str) -> GrammarMatcher:
     return GrammarMatcher(GrammarCompiler(INFO).compile_lark(lark))
 
 
