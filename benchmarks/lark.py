@@ -19,6 +19,7 @@ from benchmarks.engines import Compiled, Engine, GlrmaskEngine, LlguidanceEngine
 from benchmarks.grammars import BenchGrammar
 from benchmarks.masks import heading, section
 from benchmarks.measure import warm_up
+from benchmarks.texts import json_texts
 from benchmarks.tokenisations import TokenIndex, tokenise
 from benchmarks.vocabulary import BenchVocabulary, load_qwen3
 
@@ -43,7 +44,7 @@ GROUP BY c.name HAVING count(*) > 3 ORDER BY orders DESC NULLS LAST, c.name LIMI
     """WITH RECURSIVE tree(id, parent_id, depth) AS (
   SELECT id, parent_id, 0 FROM nodes WHERE parent_id IS NULL
   UNION ALL
-  SELECT n.id, n.parent_id, t.depth + 1 FROM nodes n JOIN tree t ON n.parent_id = t.id
+  SELECT n.id, n.parent_id, t.depth + 1 FROM nodes AS n JOIN tree AS t ON n.parent_id = t.id
 )
 SELECT id, depth, row_number() OVER (PARTITION BY depth ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW)
 FROM tree;""",
@@ -56,8 +57,8 @@ FROM tree;""",
   UNIQUE (customer_id, placed_at)
 );""",
     """INSERT INTO stock AS s (sku, amount) VALUES ('A-1', 5), ('B-2', CASE WHEN 1 > 2 THEN 3 ELSE 4 END)
-ON CONFLICT (sku) DO UPDATE SET amount = s.amount + 1 WHERE s.sku LIKE 'A%' RETURNING sku, amount AS b;
-UPDATE accounts SET balance = balance - $1, note = 'it''s done' WHERE id = (SELECT max(a.id) FROM accounts a);
+ON CONFLICT (sku) DO UPDATE SET amount = s.amount + 1 WHERE s.sku LIKE 'A%' RETURNING sku;
+UPDATE accounts SET balance = balance - $1, note = 'it''s' WHERE id = (SELECT max(a.id) FROM accounts AS a);
 /* and at last */ ALTER TABLE users ADD COLUMN email VARCHAR(320), DROP CONSTRAINT IF EXISTS old CASCADE;""",
 )
 
@@ -100,10 +101,10 @@ def run(
 def _grammars() -> list[BenchGrammar]:
     lark = _GRAMMAR.read_text(encoding="utf-8")
     any_case = _KEYWORD.sub(lambda keyword: f"{keyword[0]}i", lark).replace("/[a-z_]", "/[a-zA-Z_]")
+    capitals = "SQL, keywords in capitals and names in small letters"
     return [
-        BenchGrammar(
-            "sql_dialect", "SQL, keywords in capitals and names in small letters", "", lark, None, _TEXTS
-        ),
+        BenchGrammar("json_ignore", "JSON, white space ignored", "", _JSON, None, json_texts()),
+        BenchGrammar("sql_dialect", capitals, "", lark, None, _TEXTS),
         BenchGrammar("sql_any_case", "SQL, keywords and names in any case", "", any_case, None, _TEXTS),
     ]
 
