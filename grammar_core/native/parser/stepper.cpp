@@ -9,7 +9,7 @@
 namespace syntagma {
 namespace {
 
-constexpr size_t kLinearSearch = 24;       // items up to which a search beats a hash map
+constexpr size_t kLinearSearch = 24;            // items up to which a search beats a hash map
 constexpr int64_t kWorkLimit = 1'000'000;       // items and reports handled for one token
 constexpr int64_t kWalkWorkLimit = 20'000'000;  // and for one walk of the vocabulary
 
