@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+
 from grammar_core.frontends.structural_tag.models.tool_call_format import (
     CallField,
     CallObject,
@@ -18,7 +19,7 @@ _ARGUMENTS_KEYS = frozenset({"arguments", "parameters"})
 
 
 class CallReader:
-    """Call number `index` of an answer. Its events go to `events`, the first of them once its name is known."""
+    """Call number `index` of an answer. Its events go to `events`, the first once its name is known."""
 
     def __init__(self, source: TextSource, format: ToolCallFormat, index: int, events: list[Event]) -> None:
         self.has_started = False

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import TypeAlias
 
 
-class TextDelta(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TextDelta:
     """More of the text that is meant for the user; never empty."""
 
     text: str
 
 
-class ReasoningDelta(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
     """More of the model's thoughts. Only formats whose thoughts are messages of their own have it."""
 
     text: str
 
 
-class CallStarted(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CallStarted:
     """Call number `index` (from 0) of the tool `name`; `id` is None where the format has no ids."""
 
     index: int
@@ -25,14 +29,16 @@ class CallStarted(NamedTuple):
     id: str | None
 
 
-class ArgumentsDelta(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ArgumentsDelta:
     """More of the JSON text of a call's arguments; never empty."""
 
     index: int
     text: str
 
 
-class CallEnded(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CallEnded:
     """The call's arguments are complete."""
 
     index: int

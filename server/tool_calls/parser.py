@@ -20,7 +20,8 @@ class ToolCallParser:
     call and is none is text.
 
         parser = ToolCallParser(find_tool_call_format(template, "qwen3", ()))
-        parser.feed('<tool_call>{"name": "f", "arg') + parser.feed('uments": {}}</tool_call>') + parser.finish()
+        parser.feed('<tool_call>{"name": "f", "arg')
+        parser.feed('uments": {}}</tool_call>') + parser.finish()
     """
 
     def __init__(self, format: ToolCallFormat, tools: Iterable[dict[str, Any]] = ()) -> None:

@@ -17,7 +17,7 @@ DEFAULT_FORMAT = QWEN_3
 def find_tool_call_format(
     chat_template: str | None, model_name: str, vocabulary: Container[str]
 ) -> ToolCallFormat:
-    """The format of a model, by what its chat template writes, else its tokens, else its name, else the default.
+    """The format of a model by what its chat template writes, else by its tokens, its name, the default.
 
     `vocabulary`: the texts of its tokens, special ones included.
     """

@@ -1,4 +1,4 @@
-"""How a family of models writes tool calls: one description, read by the grammar and by the parser of answers."""
+"""How a family of models writes tool calls: one description for the grammar and for the parser of answers."""
 
 from __future__ import annotations
 
