@@ -67,7 +67,8 @@ class Grammar:
         the texts of the tag are also matched by control tokens that are written like parts of them.
         Raises StructuralTagError, with a JSON pointer, and its subclass StructuralTagLimitError.
 
-            Grammar.from_structural_tag({"type": "tag", "begin": "<a>", "content": {"type": "any_text"}, "end": "</a>"})
+            content = {"type": "regex", "pattern": "[0-9]+"}
+            Grammar.from_structural_tag({"type": "tag", "begin": "<id>", "content": content, "end": "</id>"})
         """
         return cls(lower_structural_tag(tag, triggers, tokenizer_info), "root")
 

@@ -96,7 +96,10 @@ def find_format(fields: Fields) -> LowerFormat:
 def _infer_type(fields: Fields) -> str:
     """The first type whose telling fields are there; the format has no fields beyond those of the type."""
     names = fields.names()
-    for name, kind in FORMAT_TYPES.items():
-        if kind.telling and kind.telling <= names <= kind.fields:
-            return name
-    fields.fail("The format has no type, and its fields are those of none")
+    types = (
+        name for name, kind in FORMAT_TYPES.items() if kind.telling and kind.telling <= names <= kind.fields
+    )
+    name = next(types, None)
+    if name is None:
+        fields.fail("The format has no type, and its fields are those of none")
+    return name
