@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -25,10 +26,11 @@ from server.tool_calls.events import (
     Event,
     ReasoningDelta,
     TextDelta,
+    merged,
 )
 from server.tool_calls.parser import ToolCallParser
 from tests.grammar_core.test_structural_tag_models import CALLS
-from tests.server.tool_calls.events import calls_of, merged, parse, text_of
+from tests.server.tool_calls.events import calls_of, parse, text_of
 
 _CITY = {"type": "string"}
 _PLACE = {
@@ -102,7 +104,7 @@ def test_splits_make_no_difference(name: str, data: st.DataObject) -> None:
     answer = data.draw(st.sampled_from(_answers(name)))
     cuts = sorted(data.draw(st.lists(st.integers(0, len(answer)), max_size=6)))
     ends = [0, *cuts, len(answer)]
-    pieces = [answer[begin:end] for begin, end in zip(ends, ends[1:], strict=False)]
+    pieces = [answer[begin:end] for begin, end in pairwise(ends)]
     assert parse(format_named(name), pieces, TOOLS) == parse(format_named(name), [answer], TOOLS)
 
 
@@ -346,5 +348,5 @@ def test_long_answers_take_time_in_proportion() -> None:
 
 
 def test_events_are_merged_by_index() -> None:
-    events = [TextDelta("a"), TextDelta("b"), CallEnded(0), TextDelta("c")]
+    events: list[Event] = [TextDelta("a"), TextDelta("b"), CallEnded(0), TextDelta("c")]
     assert merged(events) == [TextDelta("ab"), CallEnded(0), TextDelta("c")]
