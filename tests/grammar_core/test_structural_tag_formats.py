@@ -141,6 +141,11 @@ _CASES: dict[str, tuple[Any, list[str], list[str]]] = {
         ["", "a", "<t>1a<t>1", "<u>abc<t>"],
         ["<t>2", "<t>"],
     ),
+    "tag around dispatch": (
+        tag("<a>", {"type": "dispatch", "rules": [["<t>", ANY]], "loop": False}, "</a>"),
+        ["<a>x<t>y</a>", "<a></a></a>"],
+        ["<a><t></a></a>"],
+    ),
     "dispatch once": (
         {"type": "dispatch", "rules": [["<t>", const("1")]], "loop": False},
         ["a", "a<t>1"],

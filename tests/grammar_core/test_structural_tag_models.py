@@ -139,7 +139,8 @@ def test_calls(name: str) -> None:
 
 @pytest.mark.parametrize("name", _NAMES)
 def test_required(name: str) -> None:
-    assert allows(_tag(name, "required"), _answer(name, CALLS[name]))
+    lead = format_named(name).lead
+    assert allows(_tag(name, "required"), _answer(name, lead + CALLS[name]))
     assert not allows(_tag(name, "required"), _answer(name, ""))
     if name != "kimi_k3":
         assert not allows(_tag(name, "required"), _answer(name, CALLS[name], "x"))
@@ -149,8 +150,9 @@ def test_required(name: str) -> None:
 def test_named(name: str) -> None:
     choice = {"type": "function", "function": {"name": "f"}}
     other = {"type": "function", "function": {"name": "g"}}
-    assert allows(_tag(name, choice), _answer(name, CALLS[name]))
-    assert not allows(_tag(name, other), _answer(name, CALLS[name]))
+    lead = format_named(name).lead
+    assert allows(_tag(name, choice), _answer(name, lead + CALLS[name]))
+    assert not allows(_tag(name, other), _answer(name, lead + CALLS[name]))
     if name != "harmony":
         assert not allows(_tag(name, choice), _answer(name, CALLS[name] + CALLS[name]))
 
@@ -177,6 +179,12 @@ def test_several_calls(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [f.name for f in FORMATS if f.section is not None])
+def test_nothing_follows_a_required_section(name: str) -> None:
+    if name != "kimi_k3":
+        assert not allows(_tag(name, "required"), f"{format_named(name).lead}{CALLS[name]} more")
+
+
+@pytest.mark.parametrize("name", [f.name for f in FORMATS if f.section is not None])
 def test_several_calls_in_a_section(name: str) -> None:
     format = format_named(name)
     assert format.section is not None
@@ -195,8 +203,9 @@ def test_reasoning(name: str) -> None:
     assert reasoning is not None
     begin = "<|open|>response<|sep|>" if name == "kimi_k3" else ""
     rest = f"thoughts{reasoning.end}{reasoning.after}{begin}{_answer(name, CALLS[name])}"
-    assert allows(_tag(name, reasoning="enabled"), rest)
-    assert allows(_tag(name, reasoning=True), rest)
+    opened = "" if reasoning.is_opened_by_prompt else reasoning.begin
+    assert allows(_tag(name, reasoning="enabled"), opened + rest)
+    assert allows(_tag(name, reasoning=True), opened + rest)
     assert not allows(_tag(name, reasoning="enabled"), f"{begin}{_answer(name, CALLS[name])}")
     assert allows(_tag(name, reasoning="auto"), f"{reasoning.begin}{rest}")
     assert allows(_tag(name, reasoning="auto"), f"{begin}{_answer(name, CALLS[name])}")
