@@ -73,6 +73,16 @@ class Substring(NamedTuple):
     chunks: tuple[str, ...]
 
 
+class OtherTexts(NamedTuple):
+    """Any number of texts of `item` one after another that together are none of `texts`.
+
+    `item` holds no rules, tokens, Members or tag dispatch, and does not match the empty string alone.
+    """
+
+    item: Expr
+    texts: tuple[str, ...]
+
+
 class TagDispatch(NamedTuple):
     """Free text in which a tag, wherever it appears, is followed by what its rule matches.
 
@@ -154,6 +164,7 @@ Expr: TypeAlias = (
     | Repeat
     | Regex
     | Substring
+    | OtherTexts
     | TagDispatch
     | TokenSet
     | TokenTagDispatch
@@ -167,8 +178,12 @@ class RuleOptions(NamedTuple):
 
     `max_tokens`, `max_chars`: the budget of each occurrence. `capture`: the name under which the text is
     recorded. `lazy`: an occurrence ends where it first can. `temperature`: while the rule is active.
-    The rest says which bytes of a marker at the end captures leave out; rule ids are positions in the
-    grammar's list of rules, from 0, and come together.
+    A text may end with a marker: `capture_hidden_suffix_bytes` leaves it out of the rule's own capture,
+    `capture_hidden_stop_bytes` of those around it too, and `stop_capture` names a capture of it alone. The
+    numbers are its bytes, unless two rules tell where it begins, by their positions in the grammar's list
+    of rules, from 0: then it is a text of the marker rule at the end, and what stands before it, as little
+    as possible, a text of the body rule; an occurrence whose text cannot be split so has no marker. Such a
+    rule may, once its budget is used up, end after any text of the body rule.
     """
 
     max_tokens: int | None = None
@@ -184,6 +199,12 @@ class RuleOptions(NamedTuple):
 
 
 NO_OPTIONS = RuleOptions()
+
+
+def marker_rule_ids(options: RuleOptions) -> tuple[int, ...]:
+    """The positions of the rules that tell where a marker begins: of the text before it and of the marker."""
+    body, marker = options.capture_hidden_body_rule_id, options.capture_hidden_marker_rule_id
+    return () if body is None or marker is None else (body, marker)
 
 
 class Rule(NamedTuple):
@@ -206,6 +227,8 @@ def child_expressions(expr: Expr) -> tuple[Expr, ...]:
         return expr.options
     if isinstance(expr, (Repeat, Regex)):
         return (expr.body,)
+    if isinstance(expr, OtherTexts):
+        return (expr.item,)
     if isinstance(expr, (TagDispatch, TokenTagDispatch)):
         return tuple(rule for _, rule in expr.tags)
     if isinstance(expr, Members):

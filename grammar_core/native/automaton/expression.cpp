@@ -111,13 +111,36 @@ Expression read_members(GrammarSource& source, std::vector<int32_t>& stack, Prog
   return e;
 }
 
-RuleOptions read_rule_options(ProgramReader& reader) {
+Expression read_other_texts(GrammarSource& source, std::vector<int32_t>& stack, ProgramReader& reader) {
+  std::vector<LiteralRange> texts;
+  for (int64_t n = reader.next(); n > 0; --n) {
+    const int64_t offset = reader.next(), length = reader.next();
+    if (offset < 0 || length < 0 || offset + length > static_cast<int64_t>(source.literals.size()))
+      throw InvalidGrammar("the grammar program names a literal out of range");
+    texts.push_back({offset, length});
+  }
+  source.other_texts.push_back(std::move(texts));
+  return {Op::kOtherTexts, pop(stack), 1, static_cast<int64_t>(source.other_texts.size()) - 1, kUnbounded};
+}
+
+int32_t read_optional(ProgramReader& reader, int64_t limit) {
+  const int64_t value = reader.next();
+  if (value < -1 || value >= limit) throw InvalidGrammar("the grammar program has a number out of range");
+  return static_cast<int32_t>(value);
+}
+
+RuleOptions read_rule_options(ProgramReader& reader, int64_t rule_count) {
   RuleOptions options;
   options.lazy = reader.next() != 0;
   options.capture = static_cast<int32_t>(reader.next());
   options.temperature = std::bit_cast<double>(reader.next());
   options.max_tokens = reader.next();
   options.max_chars = reader.next();
+  options.stop_capture = read_optional(reader, INT32_MAX);
+  options.suffix_bytes = reader.next();
+  options.stop_bytes = reader.next();
+  options.body_rule = read_optional(reader, rule_count);
+  options.marker_rule = read_optional(reader, rule_count);
   return options;
 }
 
@@ -150,6 +173,8 @@ Expression read_expression(GrammarSource& source, std::vector<int32_t>& stack, P
       return read_token_set(source, reader);
     case Op::kMembers:
       return read_members(source, stack, reader);
+    case Op::kOtherTexts:
+      return read_other_texts(source, stack, reader);
   }
   throw InvalidGrammar("the grammar program has an unknown operation");
 }
@@ -172,7 +197,8 @@ GrammarSource decode_program(std::span<const int64_t> program, std::string liter
     const int64_t code = reader.next();
     if (code == kEndOfRule) {
       source.rule_bodies.push_back(pop(stack));
-      source.rule_options.push_back(read_rule_options(reader));
+      source.rule_options.push_back(
+          read_rule_options(reader, static_cast<int64_t>(source.rule_names.size())));
       continue;
     }
     const Expression e = read_expression(source, stack, reader, code);

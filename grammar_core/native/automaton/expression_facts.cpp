@@ -11,6 +11,7 @@ namespace {
 
 constexpr int64_t kInlineAlways = 48;    // expanded size up to which a rule is copied into every caller
 constexpr int64_t kInlineSingle = 4096;  // the same for a rule with a single caller
+constexpr int64_t kWideClass = 128;      // characters from which on a loop over a class is free text
 constexpr int64_t kUnrollAlways = 64;    // expanded size up to which a repetition becomes copies
 constexpr int64_t kUnrollLimit = 1'000;  // expanded size of a repetition that must become copies
 
@@ -31,15 +32,17 @@ class Analyzer {
     facts_.nonempty.assign(source.expressions.size(), 0);
     facts_.counted.assign(source.expressions.size(), 0);
     facts_.inlined.assign(rule_count_, 0);
+    facts_.framed.assign(rule_count_, 0);
     facts_.recursive.assign(rule_count_, 0);
     facts_.left_recursive.assign(rule_count_, 0);
+    facts_.rule_nullable.assign(rule_count_, 0);
     must_unroll_.assign(source.expressions.size(), 0);
   }
 
   ExpressionFacts run() {
     collect_references();
     derive_empty_and_text();
-    if (!facts_.productive(source_.rule_bodies[source_.root]))
+    if (!facts_.productive(source_.rule_bodies[source_.root]) && !facts_.rule_nullable[source_.root])
       throw InvalidGrammar("Rule \"" + source_.rule_names[source_.root] + "\" cannot match any finite text");
     find_left_recursive_repetitions();
     choose_copies();
@@ -177,12 +180,17 @@ class Analyzer {
     not_nullable_.assign(source_.expressions.size(), 0);
     not_productive_.assign(source_.expressions.size(), 0);
     has_text_.assign(source_.expressions.size(), 0);
-    for (size_t rule = 0; rule < rule_count_; ++rule)
+    ends_empty_with_.resize(rule_count_);
+    for (size_t rule = 0; rule < rule_count_; ++rule) {
+      const RuleOptions& options = source_.rule_options[rule];
       rule_of_body_[source_.rule_bodies[rule]] = static_cast<int32_t>(rule);
+      if (options.may_end_early() && options.max_chars == 0)
+        ends_empty_with_[options.body_rule].push_back(static_cast<int32_t>(rule));
+    }
     for (size_t index = 0; index < source_.expressions.size(); ++index) {
       const auto i = static_cast<int32_t>(index);
       const Expression& e = source_.expressions[index];
-      if (e.op == Op::kRepeat) parent_[e.first] = i;
+      if (e.op == Op::kRepeat || e.op == Op::kOtherTexts) parent_[e.first] = i;
       if (e.op == Op::kRuleRef) references_to_[e.first].push_back(i);
       const bool is_searched = e.op == Op::kAutomaton || e.op == Op::kMembers;
       if (is_searched) searched_.push_back(i);
@@ -198,8 +206,13 @@ class Analyzer {
     const bool is_text = e.op == Op::kLiteral || e.op == Op::kCharClass;
     if (e.op == Op::kTokenSet || (is_text && e.count > 0)) learn_nonempty(index);
     if ((e.op == Op::kLiteral && e.count == 0) || (e.op == Op::kSequence && e.count == 0) ||
-        (e.op == Op::kRepeat && e.min == 0))
+        (e.op == Op::kRepeat && e.min == 0) || (e.op == Op::kOtherTexts && !excludes_empty(e)))
       learn_nullable(index);
+  }
+
+  bool excludes_empty(const Expression& e) const {
+    const std::vector<LiteralRange>& texts = source_.other_texts[e.min];
+    return std::any_of(texts.begin(), texts.end(), [](const LiteralRange& text) { return text.length == 0; });
   }
 
   void learn_nullable(int32_t e) {
@@ -216,20 +229,34 @@ class Analyzer {
 
   void spread(const News& news, std::vector<uint8_t>& stale) {
     const int32_t rule = rule_of_body_[news.expression];
-    if (rule >= 0)
-      for (const int32_t reference : references_to_[rule])
-        news.nullable ? learn_nullable(reference) : learn_nonempty(reference);
+    if (rule >= 0) spread_to_references(news, rule);
     const int32_t parent = parent_[news.expression];
     if (parent < 0) return;
     const Expression& e = source_.expressions[parent];
     if (e.op == Op::kSequence) return spread_to_sequence(news, parent);
     if (e.op == Op::kAutomaton || e.op == Op::kMembers) {
       stale[parent] = 1;
+    } else if (news.nullable && e.op == Op::kOtherTexts) {
+      return;
     } else if (news.nullable) {
       learn_nullable(parent);
     } else if (e.op == Op::kChoice || e.max > 0) {
       learn_nonempty(parent);
     }
+  }
+
+  void spread_to_references(const News& news, int32_t rule) {
+    if (news.nullable) {
+      learn_nullable_rule(rule);
+      for (const int32_t without_marker : ends_empty_with_[rule]) learn_nullable_rule(without_marker);
+    } else {
+      for (const int32_t reference : references_to_[rule]) learn_nonempty(reference);
+    }
+  }
+
+  void learn_nullable_rule(int32_t rule) {
+    facts_.rule_nullable[rule] = 1;
+    for (const int32_t reference : references_to_[rule]) learn_nullable(reference);
   }
 
   void spread_to_sequence(const News& news, int32_t sequence) {
@@ -285,6 +312,9 @@ class Analyzer {
         case Op::kChoice:
           for (const int32_t child : source_.children_of(e)) pending.push_back(child);
           break;
+        case Op::kOtherTexts:
+          pending.push_back(static_cast<int32_t>(e.first));
+          break;
         case Op::kRepeat:
           on_repeat(index);
           pending.push_back(static_cast<int32_t>(e.first));
@@ -336,14 +366,71 @@ class Analyzer {
     std::sort(order.begin(), order.end(),
               [&](int32_t a, int32_t b) { return components.of[a] < components.of[b]; });
     std::vector<int64_t> size(source_.expressions.size(), 0);
+    texts_.resize(source_.expressions.size());
     for (const int32_t rule : order) {  // callees first
-      for (int32_t e = ranges_[rule].begin; e < ranges_[rule].end; ++e) size[e] = expanded_size(e, size);
+      for (int32_t e = ranges_[rule].begin; e < ranges_[rule].end; ++e) {
+        size[e] = expanded_size(e, size);
+        texts_[e] = text_kind(e);
+      }
       const int64_t body_size = size[source_.rule_bodies[rule]];
       const int64_t limit = reference_count_[rule] == 1 ? kInlineSingle : kInlineAlways;
       facts_.recursive[rule] = components.cyclic[components.of[rule]];
-      facts_.inlined[rule] =
-          !facts_.recursive[rule] && body_size <= limit && !source_.rule_options[rule].any();
+      const bool is_plain = !facts_.recursive[rule] && !source_.rule_options[rule].any();
+      const TextKind& text = texts_[source_.rule_bodies[rule]];
+      facts_.framed[rule] = is_plain && rule != source_.root && text.calls_nothing && text.loops;
+      facts_.inlined[rule] = is_plain && body_size <= limit && !facts_.framed[rule];
     }
+  }
+
+  struct TextKind {
+    bool calls_nothing = true;  // becomes an automaton without calls
+    bool is_wide = false;       // has a class of many characters
+    bool loops = false;         // loops over such a class
+    void add(const TextKind& part) {
+      calls_nothing &= part.calls_nothing;
+      is_wide |= part.is_wide;
+      loops |= part.loops;
+    }
+  };
+
+  TextKind text_kind(int32_t index) const {
+    const Expression& e = source_.expressions[index];
+    TextKind kind;
+    switch (e.op) {
+      case Op::kLiteral:
+        break;
+      case Op::kCharClass: {
+        int64_t characters = 0;
+        for (int64_t i = 0; i < e.count; ++i)
+          characters += source_.ranges[e.first + i].high - source_.ranges[e.first + i].low + 1;
+        kind.is_wide = characters >= kWideClass;
+        break;
+      }
+      case Op::kRuleRef:
+        if (facts_.inlined[e.first]) return texts_[source_.rule_bodies[e.first]];
+        kind.calls_nothing = false;
+        break;
+      case Op::kTokenSet:
+      case Op::kMembers:
+        kind.calls_nothing = false;
+        break;
+      case Op::kSequence:
+      case Op::kChoice:
+      case Op::kAutomaton:
+        for (const int32_t child : source_.children_of(e)) kind.add(texts_[child]);
+        kind.loops |= e.op == Op::kAutomaton && kind.is_wide;
+        break;
+      case Op::kRepeat:
+        kind = texts_[e.first];
+        kind.calls_nothing &= !facts_.counted[index];
+        kind.loops |= e.max == kUnbounded && kind.is_wide;
+        break;
+      case Op::kOtherTexts:
+        kind = texts_[e.first];
+        kind.loops = kind.is_wide;
+        break;
+    }
+    return kind;
   }
 
   int64_t expanded_size(int32_t index, const std::vector<int64_t>& size) {
@@ -362,6 +449,11 @@ class Analyzer {
       case Op::kAutomaton: {
         int64_t sum = 1;
         for (const int32_t child : source_.children_of(e)) sum = saturating_add(sum, size[child]);
+        return sum;
+      }
+      case Op::kOtherTexts: {
+        int64_t sum = size[e.first];
+        for (const LiteralRange& text : source_.other_texts[e.min]) sum = saturating_add(sum, text.length);
         return sum;
       }
       case Op::kRepeat:
@@ -395,11 +487,13 @@ class Analyzer {
   std::vector<News> news_;
   std::vector<int32_t> parent_;  // by expression; -1: a rule's body
   std::vector<int32_t> rule_of_body_;
-  std::vector<int32_t> searched_;                       // automata and Members, whose facts take a search
-  std::vector<std::vector<int32_t>> references_to_;     // by rule
+  std::vector<int32_t> searched_;                      // automata and Members, whose facts take a search
+  std::vector<std::vector<int32_t>> references_to_;    // by rule
+  std::vector<std::vector<int32_t>> ends_empty_with_;  // by rule: those that end at once where it is nullable
   std::vector<int32_t> not_nullable_, not_productive_;  // of sequences: children of which that is not known
   std::vector<uint8_t> has_text_;                       // of sequences: some child is nonempty
   std::vector<uint8_t> must_unroll_;
+  std::vector<TextKind> texts_;  // by expression
 };
 
 }  // namespace

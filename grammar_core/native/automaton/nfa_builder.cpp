@@ -13,6 +13,32 @@ namespace {
 constexpr int32_t kMaxStates = 2'000'000;
 constexpr int64_t kMaxCopies = 100'000;
 
+// The beginnings of some texts; children are in the order of their bytes.
+class ByteTrie {
+ public:
+  static constexpr int32_t kRoot = 0;
+
+  void insert(std::string_view text) {
+    int32_t node = kRoot;
+    for (const char c : text) {
+      const auto [entry, added] =
+          nodes_[node].children.try_emplace(static_cast<uint8_t>(c), static_cast<int32_t>(nodes_.size()));
+      node = entry->second;
+      if (added) nodes_.emplace_back();
+    }
+    nodes_[node].complete = true;
+  }
+  bool is_complete(int32_t node) const { return nodes_[node].complete; }
+  const std::map<uint8_t, int32_t>& children(int32_t node) const { return nodes_[node].children; }
+
+ private:
+  struct Node {
+    std::map<uint8_t, int32_t> children;
+    bool complete = false;
+  };
+  std::vector<Node> nodes_ = std::vector<Node>(1);
+};
+
 }  // namespace
 
 NfaBuilder::NfaBuilder(const GrammarSource& source, Nfa& nfa)
@@ -50,9 +76,19 @@ int32_t NfaBuilder::rule_symbol(int32_t rule) {
   symbol.lazy = options.lazy;
   symbol.capture = options.capture;
   symbol.temperature = options.temperature;
-  symbol_of_rule_[rule] = body_symbol(source_.rule_bodies[rule], symbol);
-  if (options.lazy ||
-      options.has_budget()) {  // a frame of its own, so that ending early ends only this occurrence
+  symbol.marker = {options.stop_capture, options.suffix_bytes, options.stop_bytes};
+  const int32_t body = symbol_of_rule_[rule] = body_symbol(source_.rule_bodies[rule], symbol);
+  if (options.body_rule >= 0 && options.records()) {
+    const int32_t measure = measuring_symbol(options);
+    nfa_.symbols_[body].marker.measure = measure;
+  }
+  if (options.may_end_early()) {
+    const int32_t early = early_symbol(options.body_rule);
+    nfa_.symbols_[body].early = early;
+    add_empty(nfa_.symbols_[body].start, nfa_.symbols_[early].start);
+  }
+  if (options.lazy || options.has_budget() ||
+      facts_.framed[rule]) {  // a frame of its own, so that ending early ends only this occurrence
     Symbol once;
     once.max_tokens = options.max_tokens;
     once.max_chars = options.max_chars;
@@ -61,6 +97,28 @@ int32_t NfaBuilder::rule_symbol(int32_t rule) {
     symbol_of_rule_[rule] = add_symbol(once);
   }
   return symbol_of_rule_[rule];
+}
+
+// What an occurrence that ends early may end after, to be followed inside the occurrence's frame.
+int32_t NfaBuilder::early_symbol(int32_t body_rule) {
+  Symbol symbol;
+  symbol.rule = body_rule;
+  symbol.lazy = true;  // without frames of its own
+  return body_symbol(source_.rule_bodies[body_rule], symbol);
+}
+
+// A marker and what stands before it, never called.
+int32_t NfaBuilder::measuring_symbol(const RuleOptions& options) {
+  const auto id = static_cast<int32_t>(nfa_.symbols_.size());
+  Symbol symbol;
+  symbol.rule = options.marker_rule;
+  symbol.lazy = true;
+  symbol.start = new_state(id);
+  symbol.boundary = new_state(id);
+  symbol.accept = new_state(id);
+  add_task(source_.rule_bodies[options.body_rule], symbol.start, symbol.boundary, id);
+  add_task(source_.rule_bodies[options.marker_rule], symbol.boundary, symbol.accept, id);
+  return add_symbol(symbol);
 }
 
 int32_t NfaBuilder::counter_symbol(int32_t repeat) {
@@ -94,15 +152,20 @@ int32_t NfaBuilder::root_symbol() {
 }
 
 void NfaBuilder::build() {
-  nfa_.root_nullable_ = facts_.nullable[source_.rule_bodies[source_.root]];
+  nfa_.root_nullable_ = facts_.rule_nullable[source_.root];
   nfa_.root_ = root_symbol();
-  while (!tasks_.empty()) {
+  run_tasks(0);
+  finish();
+}
+
+// Runs tasks, newest first, until so many are left.
+void NfaBuilder::run_tasks(size_t remaining) {
+  while (tasks_.size() > remaining) {
     const Task task = tasks_.back();
     tasks_.pop_back();
     TimeLimit::tick();
     run_task(task);
   }
-  finish();
 }
 
 void NfaBuilder::run_task(const Task& task) {
@@ -125,7 +188,12 @@ void NfaBuilder::run_task(const Task& task) {
       return build_automaton(task, e);
     case Op::kMembers:
       return build_members(task, e);
+    case Op::kOtherTexts:
+      return build_other_texts(task, e);
     case Op::kTokenSet:
+      if (nfa_.symbols_[task.owner].boundary >= 0)
+        throw InvalidGrammar("Rule \"" + source_.rule_names[nfa_.symbols_[task.owner].rule] +
+                             "\" is a marker at the end of a text, or stands before one, and has token sets");
       tokens_.push_back({task.from, {static_cast<int32_t>(e.first), task.to}});
       return;
   }
@@ -166,7 +234,8 @@ void NfaBuilder::build_reference(const Task& task, const Expression& e) {
   const RuleOptions& options = source_.rule_options[rule];
   if (in_lazy(task) && (facts_.recursive[rule] || options.any()))
     throw InvalidGrammar(
-        "The lazy rule \"" + source_.rule_names[nfa_.symbols_[task.owner].rule] +
+        (nfa_.symbols_[task.owner].boundary >= 0 ? "The marker rule \"" : "The lazy rule \"") +
+        source_.rule_names[nfa_.symbols_[task.owner].rule] +
         "\" must have a body without recursive rules and rules with options, but refers to \"" +
         source_.rule_names[rule] + "\"");
   if (facts_.inlined[rule] || in_lazy(task)) {
@@ -304,6 +373,54 @@ void NfaBuilder::build_automaton(const Task& task, const Expression& e) {
     if (facts_.productive(labels[i]) && state_of[from] >= 0 && state_of[to] >= 0)
       add_task(labels[i], state_of[from], state_of[to], task.owner);
   }
+}
+
+// The loop over the item, and beside it a copy of its states for every beginning of an excluded text: in a
+// copy the text so far is that beginning, and what leaves it goes on in the loop.
+void NfaBuilder::build_other_texts(const Task& task, const Expression& e) {
+  ByteTrie excluded;
+  for (const LiteralRange& text : source_.other_texts[e.min])
+    excluded.insert(std::string_view(source_.literals).substr(text.offset, text.length));
+  const int32_t hub = new_state(task.owner);
+  const size_t first_byte = bytes_.size(), first_empty = empty_.size(), first_call = calls_.size();
+  add_task(static_cast<int32_t>(e.first), hub, hub, task.owner);
+  run_tasks(tasks_.size() - 1);
+  if (calls_.size() != first_call) throw InvalidGrammar("The item of other texts must be characters");
+  std::unordered_map<int32_t, std::vector<ByteEdge>> bytes;
+  std::unordered_map<int32_t, std::vector<int32_t>> empty;
+  for (size_t i = first_byte; i < bytes_.size(); ++i) bytes[bytes_[i].from].push_back(bytes_[i].edge);
+  for (size_t i = first_empty; i < empty_.size(); ++i) empty[empty_[i].from].push_back(empty_[i].to);
+  std::map<std::pair<int32_t, int32_t>, int32_t> copies;
+  std::vector<std::pair<int32_t, int32_t>> pending;
+  const auto copy = [&](int32_t node, int32_t state) {
+    const auto [entry, added] = copies.try_emplace({node, state}, 0);
+    if (added) {
+      entry->second = new_state(task.owner);
+      pending.emplace_back(node, state);
+    }
+    return entry->second;
+  };
+  add_empty(task.from, copy(ByteTrie::kRoot, hub));
+  while (!pending.empty()) {
+    const auto [node, state] = pending.back();
+    pending.pop_back();
+    TimeLimit::tick();
+    const int32_t here = copies.at({node, state});
+    if (state == hub && !excluded.is_complete(node)) add_empty(here, task.to);
+    for (const int32_t target : empty[state]) add_empty(here, copy(node, target));
+    for (const ByteEdge& edge : bytes[state]) {
+      int low = edge.low;
+      for (const auto& [byte, child] : excluded.children(node)) {
+        if (byte < edge.low || byte > edge.high) continue;
+        if (low < byte)
+          bytes_.push_back({here, {static_cast<uint8_t>(low), static_cast<uint8_t>(byte - 1), edge.target}});
+        bytes_.push_back({here, {byte, byte, copy(child, edge.target)}});
+        low = byte + 1;
+      }
+      if (low <= edge.high) bytes_.push_back({here, {static_cast<uint8_t>(low), edge.high, edge.target}});
+    }
+  }
+  add_empty(hub, task.to);
 }
 
 void NfaBuilder::build_members(const Task& task, const Expression& e) {
