@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from grammar_core.errors import GrammarError
 from grammar_core.frontends.json_schema import array_emission, object_emission, object_keywords
+from grammar_core.frontends.json_schema.dialects import Dialect
 from grammar_core.frontends.json_schema.errors import JsonSchemaError, JsonSchemaLimitError
 from grammar_core.frontends.json_schema.expansion import _ASSERTIONS, _FULL, Expander
 from grammar_core.frontends.json_schema.goals import ANY, Goal
@@ -43,17 +44,36 @@ _PLAIN_KEYWORDS = frozenset(("type", "properties", "required", "additionalProper
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]+")
 
 
+Leaf: TypeAlias = frozenset[tuple[str, str | int]]
+"""The keywords of a schema without schemas inside."""
+
+
+class LeafRules(NamedTuple):
+    """The expression of a leaf and the rules that it refers to."""
+
+    expression: Expr
+    rules: tuple[Rule, ...]
+
+
 class Emitter:
     """The rules made so far, and the goals whose rules are still to be written."""
 
     def __init__(
-        self, expander: Expander, layout: Layout, *, lexical: str, any_order: bool, is_strict: bool
+        self,
+        expander: Expander,
+        layout: Layout,
+        *,
+        lexical: str,
+        any_order: bool,
+        is_strict: bool,
+        build_leaf: Callable[[Leaf, Dialect, str], LeafRules | None],
     ) -> None:
         self.expander = expander
         self.layout = layout
         self.lexical = lexical
         self.any_order = any_order
         self.is_strict = is_strict
+        self._build_leaf = build_leaf
         self.rules: list[Rule] = []
         self._names: dict[str, int] = {}
         self._defined: dict[tuple[str, Expr], RuleRef] = {}
@@ -67,7 +87,7 @@ class Emitter:
     def emit(self, root: Goal) -> None:
         """Write the rule `root` and all that it needs."""
         self._names["root"] = 1
-        body = self._body(root, 0)
+        body = self._known_leaf(root) or self._body(root, 0)
         self.rules.insert(0, Rule("root", body))
         while self._pending:
             self._pending.pop()()
@@ -127,12 +147,28 @@ class Emitter:
                 "A schema that contains itself cannot be indented",
                 pointer=pointer_of(self.expander.place(goal)),
             )
+        leaf = self._known_leaf(goal)
+        if leaf is not None:
+            return leaf
         types = self.expander.types(goal)
         if types <= _SCALARS:
             return self._body(goal, depth)
         name = self.fresh(hint)
         self._pending.append(lambda: self.rules.append(Rule(name, self._body(goal, depth))))
         return RuleRef(name)
+
+    def _known_leaf(self, goal: Goal) -> Expr | None:
+        """The expression of a schema whose rules do not depend on what is around it."""
+        if len(goal) != 1 or (literal := next(iter(goal))) <= 0 or self.expander.loosen:
+            return None
+        sub = self.expander.subschema(literal)
+        if sub.leaf is None or len(sub.leaf) < 2:
+            return None
+        known = self._build_leaf(sub.leaf, sub.dialect, self.lexical)
+        if known is None:
+            return None
+        self.rules += known.rules
+        return known.expression
 
     def _body(self, goal: Goal, depth: int) -> Expr:
         if not goal:

@@ -153,6 +153,8 @@ class Expander:
         goal = self._leaves.get(key)
         if goal is None:
             goal = self._leaves[key] = self._literal(value, resource, path, scope)
+            if "nullable" not in value:
+                self._subschemas[-1].leaf = frozenset(asserted)
         return goal
 
     def _is_alias(self, value: dict[str, Any], resource: Resource) -> bool:
