@@ -12,6 +12,7 @@ namespace {
 
 constexpr int32_t kMaxStates = 2'000'000;
 constexpr int64_t kMaxCopies = 100'000;
+constexpr size_t kMaxCopiedLabels = 256;
 
 }  // namespace
 
@@ -300,8 +301,18 @@ void NfaBuilder::build_automaton(const Task& task, const Expression& e) {
   for (size_t i = 0; i < shape.edges.size(); ++i) {
     const auto [from, to] = shape.edges[i];
     if (facts_.productive(labels[i]) && state_of[from] >= 0 && state_of[to] >= 0)
-      add_task(labels[i], state_of[from], state_of[to], task.owner);
+      build_label({labels[i], state_of[from], state_of[to], task.owner}, shape.edges.size());
   }
+}
+
+// A rule as the label of very many edges is called and not copied into each.
+void NfaBuilder::build_label(const Task& task, size_t edges) {
+  const Expression& e = source_.expressions[task.expression];
+  const bool is_called = e.op == Op::kRuleRef && facts_.inlined[e.first] && edges > kMaxCopiedLabels;
+  if (!is_called || in_lazy(task)) return add_task(task.expression, task.from, task.to, task.owner);
+  if (facts_.nullable[task.expression]) add_empty(task.from, task.to);
+  if (facts_.nonempty[task.expression])
+    calls_.push_back({task.from, {rule_symbol(static_cast<int32_t>(e.first)), task.to}});
 }
 
 template <typename Edge>

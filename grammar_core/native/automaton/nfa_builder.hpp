@@ -52,6 +52,7 @@ class NfaBuilder {
   void build_loop(const Task& task, int32_t body);
   void build_copies(const Task& task, const Expression& e);
   void build_automaton(const Task& task, const Expression& e);
+  void build_label(const Task& task, size_t edges);
   void finish();
   template <typename Edge>
   void place_edges(std::vector<Placed<Edge>>& placed, std::vector<uint32_t>& begin, std::vector<Edge>& edges);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache
 
 from grammar_core.frontends.json_schema.formats import addresses, dates, identifiers
 from grammar_core.frontends.json_schema.text_patterns import TextPattern
