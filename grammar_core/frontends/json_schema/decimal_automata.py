@@ -16,10 +16,10 @@ from grammar_core.ir.nodes import Automaton, CharClass, Choice, Edge, Expr, Lite
 from grammar_core.regular import RegularLanguage
 
 MAX_DIGITS = 2_000
-MAX_MODULUS = 10_000
+MAX_MODULUS = 4_096
 
 _DOT = CharClass(((0x2E, 0x2E),))
-_DIGIT = CharClass(((0x30, 0x39),))
+_DIGITS = [CharClass(((code, code),)) for code in range(0x30, 0x3A)]
 MINUS = Literal(b"-")
 NATURAL_NUMBER = parse_regex(r"0|[1-9][0-9]*")
 MAGNITUDE = parse_regex(r"(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
@@ -73,7 +73,7 @@ def multiples(step: Fraction) -> Expr:
     places = decimal_places(step)
     modulus = int(step * 10**places)
     sign = Repeat(MINUS, 0, 1)
-    if modulus > MAX_MODULUS and places == 0 and modulus % 10 == 0:
+    if places == 0 and modulus % 10 == 0:
         return Sequence((sign, _with_zeros(modulus)))
     return Sequence((sign, _residues(modulus, places)))
 
@@ -296,8 +296,10 @@ def _residues(modulus: int, places: int) -> Automaton:
 def _count_digits(
     builder: _Builder, source: int, residue: int, targets: list[int], modulus: int, first: int = 0
 ) -> None:
-    for digit in range(first, 10):
-        builder.digits(source, digit, digit, targets[(residue * 10 + digit) % modulus])
+    scaled = residue * 10
+    builder.edges += [
+        (source, targets[(scaled + digit) % modulus], _DIGITS[digit]) for digit in range(first, 10)
+    ]
 
 
 def _with_zeros(modulus: int) -> Expr:
