@@ -77,11 +77,17 @@ def _is_plain(shape: ObjectShape) -> bool:
     return not keys.sets or (isinstance(keys.sets[0], NamedKeys) and keys.sets[0].names <= shape.named.keys())
 
 
+def _named_in(keys: KeySet) -> frozenset[str]:
+    """The keys that a plain rule does not concern."""
+    assert isinstance(keys, OtherKeys)
+    return keys.sets[0].names if keys.sets and isinstance(keys.sets[0], NamedKeys) else frozenset()
+
+
 def _plain_object(emitter: Emitter, shape: ObjectShape, depth: int) -> list[Expr]:
     required = set(shape.required)
     others = shape.rules[0][1] if shape.rules else ANY
     goals = shape.named
-    if not goals.keys() >= required or (shape.rules and not shape.rules[0][0].sets):  # type: ignore[union-attr]
+    if not goals.keys() >= required or (shape.rules and _named_in(shape.rules[0][0]) != goals.keys()):
         goals = {**goals, **dict.fromkeys(shape.required, others)}
         goals = {name: shape.goal_of(name) for name in goals}
     specs: list[Member] = []

@@ -96,7 +96,7 @@ def _implications(sub: Subschema) -> list[tuple[str, str]]:
     if sub.dialect.draft >= 2019:
         for name, others in sub.mapping("dependentRequired").items():
             pairs += ((name, other) for other in sub.checked_names("dependentRequired", others))
-    if sub.dialect.has_legacy_keywords:
+    if "dependencies" in sub.schema:
         for name, others in sub.mapping("dependencies").items():
             if isinstance(others, list):
                 pairs += ((name, other) for other in sub.checked_names("dependencies", others))

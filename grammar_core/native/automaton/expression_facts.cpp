@@ -10,7 +10,6 @@ namespace syntagma {
 namespace {
 
 constexpr int64_t kInlineAlways = 48;    // expanded size up to which a rule is copied into every caller
-constexpr int64_t kInlineTotal = 200'000;  // expanded size of all copies of such a rule
 constexpr int64_t kInlineSingle = 4096;  // the same for a rule with a single caller
 constexpr int64_t kUnrollAlways = 64;    // expanded size up to which a repetition becomes copies
 constexpr int64_t kUnrollLimit = 1'000;  // expanded size of a repetition that must become copies
@@ -368,10 +367,7 @@ class Analyzer {
     for (const int32_t rule : order) {  // callees first
       for (int32_t e = ranges_[rule].begin; e < ranges_[rule].end; ++e) size[e] = expanded_size(e, size);
       const int64_t body_size = size[source_.rule_bodies[rule]];
-      const int64_t copies = saturating_multiply(reference_count_[rule], body_size);
-      const int64_t limit = reference_count_[rule] == 1 ? kInlineSingle
-                            : copies > kInlineTotal     ? 0
-                                                        : kInlineAlways;
+      const int64_t limit = reference_count_[rule] == 1 ? kInlineSingle : kInlineAlways;
       facts_.recursive[rule] = components.cyclic[components.of[rule]];
       facts_.inlined[rule] =
           !facts_.recursive[rule] && body_size <= limit && !source_.rule_options[rule].any();
