@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from grammar_core.frontends.json_schema import array_keywords, object_keywords, scalar_keywords
@@ -196,11 +197,9 @@ def _factors(expander: Expander, sub: Subschema, kind: str, tracked: bool) -> li
     factors: list[Callable[[], list[Any]]] = []
     for keyword in _REFERENCES:
         if _has_reference(sub, keyword):
-            factors.append(lambda k=keyword: expander.expand(expander.reference(sub, k), kind, tracked))
+            factors.append(partial(_referenced, expander, sub, keyword, kind, tracked))
     for i, part in enumerate(sub.listing("allOf") or ()):
-        factors.append(
-            lambda i=i, part=part: expander.expand(expander.child(sub, part, "allOf", i), kind, tracked)
-        )
+        factors.append(partial(expander.expand, expander.child(sub, part, "allOf", i), kind, tracked))
     if "anyOf" in schema:
         factors.append(lambda: _any_of(expander, sub, kind, tracked))
     if "oneOf" in schema:
@@ -211,8 +210,12 @@ def _factors(expander: Expander, sub: Subschema, kind: str, tracked: bool) -> li
         factors.append(lambda: _condition(expander, sub, kind, tracked))
     if kind == OBJECT:
         for name, goal in _dependent_schemas(expander, sub):
-            factors.append(lambda name=name, goal=goal: _dependent(expander, sub, name, goal, tracked))
+            factors.append(partial(_dependent, expander, sub, name, goal, tracked))
     return factors
+
+
+def _referenced(expander: Expander, sub: Subschema, keyword: str, kind: str, tracked: bool) -> list[Any]:
+    return expander.expand(expander.reference(sub, keyword), kind, tracked)
 
 
 def _branches(expander: Expander, sub: Subschema, keyword: str) -> list[Goal]:

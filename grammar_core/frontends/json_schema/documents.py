@@ -294,7 +294,7 @@ def _metaschema(uri: str) -> Any:
     """The standard's own document with this URI, None for any other URI."""
     if not uri.removeprefix("https://").removeprefix("http://").startswith("json-schema.org/"):
         return None
-    from jsonschema_specifications import REGISTRY
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 
     for candidate in (uri, uri + "#"):
         if candidate in REGISTRY:

@@ -11,12 +11,12 @@ from grammar_core.frontends.json_schema import array_emission, object_emission, 
 from grammar_core.frontends.json_schema.dialects import Dialect
 from grammar_core.frontends.json_schema.errors import JsonSchemaError, JsonSchemaLimitError
 from grammar_core.frontends.json_schema.expansion import _ASSERTIONS, _FULL, Expander
-from grammar_core.frontends.json_schema.goals import ANY, Goal
+from grammar_core.frontends.json_schema.goals import Goal
 from grammar_core.frontends.json_schema.layout import Layout
-from grammar_core.frontends.json_schema.paths import Path, pointer_of
+from grammar_core.frontends.json_schema.paths import pointer_of
 from grammar_core.frontends.json_schema.shapes import ObjectShape
 from grammar_core.frontends.json_schema.string_spelling import plain_character
-from grammar_core.frontends.json_schema.texts import TextLanguage
+from grammar_core.frontends.json_schema.texts import Lexical, TextLanguage
 from grammar_core.frontends.json_schema.values import (
     ARRAY,
     BOOLEAN,
@@ -63,10 +63,11 @@ class Emitter:
         expander: Expander,
         layout: Layout,
         *,
-        lexical: str,
+        lexical: Lexical,
         any_order: bool,
         is_strict: bool,
-        build_leaf: Callable[[Leaf, Dialect, str], LeafRules | None],
+        build_leaf: Callable[[Leaf, Dialect, Lexical], LeafRules | None],
+        prefix: str = "",
     ) -> None:
         self.expander = expander
         self.layout = layout
@@ -74,6 +75,7 @@ class Emitter:
         self.any_order = any_order
         self.is_strict = is_strict
         self._build_leaf = build_leaf
+        self._prefix = prefix
         self.rules: list[Rule] = []
         self._names: dict[str, int] = {}
         self._defined: dict[tuple[str, Expr], RuleRef] = {}
@@ -88,6 +90,8 @@ class Emitter:
         """Write the rule `root` and all that it needs."""
         self._names["root"] = 1
         body = self._known_leaf(root) or self._body(root, 0)
+        if body is NOTHING:
+            raise JsonSchemaError("The schema allows no value")
         self.rules.insert(0, Rule("root", body))
         while self._pending:
             self._pending.pop()()
@@ -96,7 +100,8 @@ class Emitter:
 
     def fresh(self, hint: str) -> str:
         """A rule name that is not in use, like the hint."""
-        name = hint if len(hint) <= 40 and hint.isidentifier() and hint.isascii() else _rule_name(hint)
+        is_name = len(hint) <= 40 and hint.isidentifier() and hint.isascii()
+        name = self._prefix + (hint if is_name else _rule_name(hint))
         count = self._names.get(name, 0)
         self._names[name] = count + 1
         if not count:
@@ -176,7 +181,7 @@ class Emitter:
         options: list[Expr] = []
         plain = self._plain_object(goal)
         if plain is not None:
-            return choice(object_emission.emit(self, plain, depth))
+            return choice(self._placed_alternative(OBJECT, plain, depth, goal))
         types = self.expander.types(goal)
         alternatives = {kind: self.expander.expand(goal, kind) for kind in TYPES if kind in types}
         if len(alternatives) == len(TYPES) and all(
@@ -185,8 +190,15 @@ class Emitter:
             return self.any_value()
         for kind, found in alternatives.items():
             for alternative in found:
-                options += self.alternative(kind, alternative, depth)
+                options += self._placed_alternative(kind, alternative, depth, goal)
         return choice(options)
+
+    def _placed_alternative(self, kind: str, alternative: Any, depth: int, goal: Goal) -> list[Expr]:
+        try:
+            return self.alternative(kind, alternative, depth)
+        except GrammarError as error:
+            self.expander.place_error(error, min(goal, key=abs))
+            return self.alternative(kind, _FULL[kind], depth)
 
     def _plain_object(self, goal: Goal) -> ObjectShape | None:
         """The shape of a schema that allows objects only and by the commonest keywords."""
@@ -301,8 +313,3 @@ def choice(options: list[Expr]) -> Expr:
     if len(options) == 1:
         return options[0]
     return Choice(tuple(options)) if options else NOTHING
-
-
-def place_error(path: Path, error: GrammarError, keyword: str) -> JsonSchemaError:
-    """The error with the place of the keyword."""
-    return JsonSchemaError(error.message, pointer=pointer_of(path), keyword=keyword)

@@ -11,15 +11,15 @@ from grammar_core.frontends.json_schema.documents import Documents, Resource
 from grammar_core.frontends.json_schema.emission import Emitter, Leaf, LeafRules
 from grammar_core.frontends.json_schema.expansion import Expander
 from grammar_core.frontends.json_schema.layout import LayoutOptions, build_layout
-from grammar_core.ir.nodes import Automaton, Choice, Expr, Literal, Rule, RuleRef
-from grammar_core.ir.traversal import transform_rule, walk_rule
+from grammar_core.frontends.json_schema.texts import Lexical
+from grammar_core.ir.nodes import Automaton, Rule
 
 _REMEMBERED = 1_024
 _MAX_TEXT = 400
-_MAX_NODES = 20_000
+_MAX_EDGES = 20_000
 
 
-def build_leaf(leaf: Leaf, dialect: Dialect, lexical: str) -> LeafRules | None:
+def build_leaf(leaf: Leaf, dialect: Dialect, lexical: Lexical) -> LeafRules | None:
     """The rules of the leaf; None where they are better built anew, and for a leaf that is at fault."""
     if sum(len(value) for _, value in leaf if isinstance(value, str)) > _MAX_TEXT:
         return None
@@ -27,7 +27,7 @@ def build_leaf(leaf: Leaf, dialect: Dialect, lexical: str) -> LeafRules | None:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _remembered(leaf: Leaf, dialect: Dialect, lexical: str) -> LeafRules | None:
+def _remembered(leaf: Leaf, dialect: Dialect, lexical: Lexical) -> LeafRules | None:
     expander = Expander(Documents("true", {}), loosen=frozenset())
     emitter = Emitter(
         expander,
@@ -36,33 +36,23 @@ def _remembered(leaf: Leaf, dialect: Dialect, lexical: str) -> LeafRules | None:
         any_order=False,
         is_strict=False,
         build_leaf=lambda *_: None,
+        prefix=_prefix(leaf),
     )
     schema = dict(leaf)
     try:
         expr = emitter.value(expander.goal_at(schema, Resource("", schema, dialect, None), None, ()), 0)
     except GrammarError:
         return None  # so that the error is found again where the place is known
-    if not isinstance(expr, RuleRef) or expr.name in ("json_string", "json_number", "json_integer"):
-        return LeafRules(expr, ()) if isinstance(expr, Literal | Choice) and not emitter.rules else None
-    prefix = _name(leaf)
-    rules = tuple(_renamed(rule, prefix) for rule in emitter.rules)
-    if sum(_size(rule) for rule in rules) > _MAX_NODES:
+    if sum(map(_size, emitter.rules)) > _MAX_EDGES:
         return None
-    return LeafRules(RuleRef(f"{prefix}.{expr.name}"), rules)
+    return LeafRules(expr, tuple(emitter.rules))
 
 
-def _name(leaf: Leaf) -> str:
-    """A name that no other leaf has."""
+def _prefix(leaf: Leaf) -> str:
+    """Begins the names of rules of this leaf and of no other one."""
     text = repr(sorted(leaf)).encode()
-    return f"json.{zlib.crc32(text):08x}{zlib.adler32(text):08x}"
-
-
-def _renamed(rule: Rule, prefix: str) -> Rule:
-    def change(expr: Expr) -> Expr:
-        return RuleRef(f"{prefix}.{expr.name}") if isinstance(expr, RuleRef) else expr
-
-    return transform_rule(rule, change)._replace(name=f"{prefix}.{rule.name}")
+    return f"json.{zlib.crc32(text):08x}{zlib.adler32(text):08x}."
 
 
 def _size(rule: Rule) -> int:
-    return sum(len(expr.edges) if isinstance(expr, Automaton) else 1 for expr in walk_rule(rule))
+    return len(rule.body.edges) if isinstance(rule.body, Automaton) else 1

@@ -189,12 +189,12 @@ def _partition(
     for atom, inside in atoms.items():
         divided = []
         for memberships, languages in found:
-            met = tuple(one.intersect(part) for one in languages for part in inside)
+            met = tuple(_meet(one, part, is_last=len(atoms) == 1) for one in languages for part in inside)
             divided.append(({**memberships, atom: True}, met))
             outside = languages
             for part in inside:
                 complement = part.complement()
-                outside = tuple(one.intersect(complement) for one in outside)
+                outside = tuple(_meet(one, complement, is_last=len(atoms) == 1) for one in outside)
             divided.append(({**memberships, atom: False}, outside))
         if len(atoms) == 1:
             found = [
@@ -215,6 +215,12 @@ def _partition(
                 keyword="patternProperties",
             )
     return found
+
+
+def _meet(one: TextLanguage, other: TextLanguage, *, is_last: bool) -> TextLanguage:
+    """Both; settled unless it is the last step, so that no step is done again."""
+    both = one.intersect(other)
+    return both if is_last else both.settled()
 
 
 def _merged(regions: list[Region]) -> list[Region]:

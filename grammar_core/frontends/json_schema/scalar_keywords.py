@@ -7,6 +7,7 @@ from typing import Any
 from grammar_core.frontends.json_schema.expansion import _FULL, Expander
 from grammar_core.frontends.json_schema.keywords import Subschema
 from grammar_core.frontends.json_schema.numbers import NumberLanguage
+from grammar_core.frontends.json_schema.remembered import formatted, matching
 from grammar_core.frontends.json_schema.texts import TextLanguage
 from grammar_core.frontends.json_schema.values import NUMBER
 
@@ -101,7 +102,7 @@ def _texts(expander: Expander, sub: Subschema, otherwise: Any) -> list[Any]:
         parts += _asserted_texts(expander, sub, otherwise)
     name = sub.text("format")
     if name is not None:
-        language = expander.attempt(sub, "format", lambda: TextLanguage.format(name), otherwise)
+        language = expander.attempt(sub, "format", lambda: formatted(name), otherwise)
         if language is not None:
             parts.append(language)
     return parts
@@ -116,7 +117,7 @@ def _asserted_texts(expander: Expander, sub: Subschema, otherwise: Any) -> list[
         )
     pattern = sub.text("pattern")
     if pattern is not None:
-        parts.append(expander.attempt(sub, "pattern", lambda: TextLanguage.matching(pattern), otherwise))
+        parts.append(expander.attempt(sub, "pattern", lambda: matching(pattern), otherwise))
     return parts
 
 
