@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from operator import itemgetter
 from typing import Any, Literal
 
 from grammar_core import _native
@@ -86,6 +87,23 @@ class GrammarCompiler:
         return self._cache.get(
             (grammar, root_rule_name),
             lambda: self._compile(Grammar.from_ebnf(grammar, root_rule_name=root_rule_name)),
+        )
+
+    def compile_lark(
+        self, text: str, *, named_grammars: Mapping[str, str | Grammar] | None = None
+    ) -> CompiledGrammar:
+        """The compiled form of text in the Lark dialect, with the special tokens of the compiler's tokenizer.
+
+        Arguments and errors are those of `Grammar.from_lark`, and those of `compile_grammar`.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"a Lark grammar is text, not {type(text).__name__}")
+        named = tuple(sorted((named_grammars or {}).items(), key=itemgetter(0)))
+        return self._compile_cached(
+            ("lark", text, named),
+            lambda: Grammar.from_lark(
+                text, tokenizer_info=self._tokenizer_info, named_grammars=named_grammars
+            ),
         )
 
     def compile_json_schema(
