@@ -76,7 +76,8 @@ class NotationEmitter(Emitter):
         return body
 
     def _known_leaf(self, goal: Goal) -> Expr | None:
-        if STRING in self.expander.types(goal) and (self.excludes or not self.quotes_strings):
+        is_json = self.quotes_strings and not self.excludes
+        if not is_json and STRING in self.expander.types(goal):
             return None
         before = len(self.rules)
         expression = super()._known_leaf(goal)
