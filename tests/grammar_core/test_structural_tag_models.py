@@ -227,7 +227,10 @@ def test_harmony() -> None:
 
 
 def test_kimi_k3_without_calls() -> None:
-    assert allows(_tag("kimi_k3"), _answer("kimi_k3", "", "Hello."))
+    answer = _answer("kimi_k3", "", "Hello.")
+    assert allows(_tag("kimi_k3"), answer)
+    assert allows(_tag("kimi_k3"), f"<|open|>response<|sep|>{answer}")
+    assert not allows(_tag("kimi_k3", reasoning="auto"), answer)
 
 
 @pytest.mark.parametrize("mode", ["auto", "required"])
