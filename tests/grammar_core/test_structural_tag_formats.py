@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from grammar_core import Grammar, GrammarCompiler, GrammarMatcher
+from grammar_core.ir.nodes import Members, Substring, TagDispatch, TokenTagDispatch
+from grammar_core.passes.expand_macros import expand_macros
 from tests.grammar_core.tag_texts import (
     ANY,
     INFO,
@@ -20,6 +22,8 @@ from tests.grammar_core.tag_texts import (
     tag,
     triggered,
 )
+from tests.grammar_core.test_cases_oracle import accepts
+from tests.option_oracle import OptionOracle
 
 _CASES: dict[str, tuple[Any, list[str], list[str]]] = {
     "const_string": (const("a\nb"), ["a\nb"], ["", "a", "a\nbc"]),
@@ -254,6 +258,16 @@ def test_grammars_are_well_formed_and_can_be_printed(format: Any) -> None:
     printed = str(grammar)
     assert str(Grammar.from_ebnf(printed)) == printed
     assert Grammar.deserialize_json(grammar.serialize_json()).rules == grammar.rules
+
+
+@pytest.mark.parametrize(("format", "accepted", "refused"), _CASES.values(), ids=_CASES)
+def test_the_oracle_agrees(format: Any, accepted: list[str], refused: list[str]) -> None:
+    grammar = Grammar.from_structural_tag(format, tokenizer_info=INFO)
+    # The oracle has its own reading of all macros but OtherTexts.
+    rules = expand_macros(grammar.rules, but=(Members, Substring, TagDispatch, TokenTagDispatch))
+    oracle = OptionOracle(rules, grammar.root)
+    assert [text for text in accepted if not accepts(oracle, text.encode())] == []
+    assert [text for text in refused if accepts(oracle, text.encode())] == []
 
 
 def test_a_trigger_must_go_on_to_a_tag() -> None:
