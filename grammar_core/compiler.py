@@ -8,7 +8,6 @@ from grammar_core.compiled_grammar import CompiledGrammar
 from grammar_core.grammar import Grammar
 from grammar_core.lowering import lower_grammar
 from grammar_core.passes.expand_macros import expand_macros
-from grammar_core.passes.refuse_unsupported import refuse_unsupported
 from grammar_core.passes.resolve_markers import resolve_markers
 from grammar_core.tokenizer_info import TokenizerInfo
 
@@ -93,7 +92,6 @@ class GrammarCompiler:
         return self._cache.size_bytes()
 
     def _compile(self, grammar: Grammar) -> CompiledGrammar:
-        refuse_unsupported(grammar.rules)
         rules = expand_macros(resolve_markers(grammar.rules))
         program = lower_grammar(Grammar(rules, grammar.root))
         native = _native.compile(

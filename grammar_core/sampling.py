@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
-from grammar_core.errors import GrammarError, GrammarLimitError, UnsupportedFeatureError
+from grammar_core.errors import GrammarError, GrammarLimitError
 from grammar_core.ir.derivation_graph import (
     FREE,
     AllOf,
@@ -55,9 +55,6 @@ def sample_sentences(
     """`count` sentences of the rules; see `Grammar.sample`."""
     if count < 0 or max_length < 0:
         raise ValueError("the number of sentences and max_length must not be negative")
-    for rule in rules:
-        if rule.lookahead is not None:
-            raise UnsupportedFeatureError(f'Rule "{rule.name}" has a lookahead (= …), which sampling ignores')
     rules = expand_macros(rules, but=(TagDispatch,))
     graph = DerivationGraph(rules)
     cheapest = graph.cost_of_rule(root)

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from grammar_core.errors import GrammarError, GrammarLimitError, UnsupportedFeatureError
+from grammar_core.errors import GrammarError, GrammarLimitError
 from grammar_core.grammar import Grammar
 from grammar_core.ir.nodes import NO_OPTIONS
 from grammar_core.tokenizer_info import TokenizerInfo
@@ -120,8 +120,6 @@ def test_refusals() -> None:
         Grammar.from_ebnf('root ::= "a" root').sample(1)
     with pytest.raises(GrammarLimitError, match="longer than 1,000,000"):
         Grammar.from_ebnf('root ::= "a"{1000000000000}').sample(1)
-    with pytest.raises(UnsupportedFeatureError, match="lookahead"):
-        Grammar.from_ebnf('root ::= "a" (= "b")').sample(1)
     with pytest.raises(ValueError, match="must not be negative"):
         Grammar.from_ebnf('root ::= "a"').sample(-1)
 

@@ -48,7 +48,6 @@ void Nfa::compute_byte_classes() {
   }
 }
 
-// Which states reach their accept state over empty edges.
 std::vector<uint8_t> Nfa::states_before_acceptance() const {
   std::vector<std::vector<int32_t>> before(state_count());
   for (int32_t s = 0; s < state_count(); ++s)

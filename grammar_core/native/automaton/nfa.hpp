@@ -107,12 +107,13 @@ class Nfa {
   uint8_t representative(int byte_class) const { return representative_[byte_class]; }
 
   size_t memory_bytes() const;
+  // By state: whether it reaches its symbol's accept state over empty edges.
+  std::vector<uint8_t> states_before_acceptance() const;
 
  private:
   friend class NfaBuilder;
   void compute_byte_classes();
   void compute_follow();
-  std::vector<uint8_t> states_before_acceptance() const;
 
   std::vector<Symbol> symbols_;
   int32_t root_ = 0;

@@ -1,18 +1,16 @@
 #include "parser/capture_reader.hpp"
 
 #include <algorithm>
-#include <set>
+#include <tuple>
 
 #include "automaton/time_limit.hpp"
+#include "automaton/unit_calls.hpp"
 #include "parser/marker_measure.hpp"
 
 namespace syntagma {
 
 std::vector<Capture> CaptureReader::read(std::vector<CaptureEvent> events, bool deduplicate) {
-  // At one position inner rules complete before outer ones, which began no later.
-  std::stable_sort(events.begin(), events.end(), [](const CaptureEvent& a, const CaptureEvent& b) {
-    return a.end != b.end ? a.end < b.end : a.begin > b.begin;
-  });
+  sort_inner_first(events);
   if (deduplicate) keep_longest(events);
   const std::vector<Occurrence> occurrences = with_markers(events);
   hide_stops(occurrences);
@@ -26,6 +24,48 @@ std::vector<Capture> CaptureReader::read(std::vector<CaptureEvent> events, bool 
     if (rule.capture >= 0) captures.push_back({rule.capture, shown_text(occurrence)});
   }
   return captures;
+}
+
+void CaptureReader::sort_inner_first(std::vector<CaptureEvent>& events) {
+  std::sort(events.begin(), events.end(), [](const CaptureEvent& a, const CaptureEvent& b) {
+    return std::tuple(a.end, -a.begin, a.symbol) < std::tuple(b.end, -b.begin, b.symbol);
+  });
+  const auto same_text = [](const CaptureEvent& a, const CaptureEvent& b) {
+    return a.begin == b.begin && a.end == b.end;
+  };
+  for (auto first = events.begin(); first != events.end();) {
+    const auto last = std::find_if_not(first, events.end(),
+                                       [&](const CaptureEvent& event) { return same_text(*first, event); });
+    if (first->symbol != std::prev(last)->symbol) sort_same_text({first, last});
+    first = last;
+  }
+}
+
+// By the number of rules that may be inside, then by the rules' order in the grammar.
+void CaptureReader::sort_same_text(std::span<CaptureEvent> events) {
+  std::map<int32_t, int64_t> inside;
+  for (const CaptureEvent& event : events) inside[event.symbol] = 0;
+  for (auto& [symbol, count] : inside)
+    for (const int32_t inner : inner_symbols(symbol)) count += inner != symbol && inside.contains(inner);
+  std::stable_sort(events.begin(), events.end(), [&](const CaptureEvent& a, const CaptureEvent& b) {
+    return std::tuple(inside[a.symbol], nfa_.symbols()[a.symbol].rule) <
+           std::tuple(inside[b.symbol], nfa_.symbols()[b.symbol].rule);
+  });
+}
+
+// The symbols that this one may call, directly or not, for the whole of its text.
+const std::set<int32_t>& CaptureReader::inner_symbols(int32_t symbol) {
+  const auto [found, is_new] = inner_symbols_.try_emplace(symbol);
+  if (!is_new) return found->second;
+  if (unit_calls_.empty()) unit_calls_ = find_unit_calls(nfa_);
+  std::vector<int32_t> pending{symbol};
+  while (!pending.empty()) {
+    const int32_t caller = pending.back();
+    pending.pop_back();
+    for (const int32_t callee : unit_calls_[caller])
+      if (TimeLimit::tick(), found->second.insert(callee).second) pending.push_back(callee);
+  }
+  return found->second;
 }
 
 void CaptureReader::keep_longest(std::vector<CaptureEvent>& events) {
