@@ -25,6 +25,27 @@ def compile(
     step_seconds: float,
 ) -> CompiledGrammar: ...
 
+class MemberOrder:
+    """Which member may come next in a list of Members. Lists are known by numbers, -1 for none."""
+
+    def __init__(
+        self,
+        required: list[bool],
+        repeatable: list[bool],
+        ordered: bool,
+        min: int,
+        max: int,
+        implications: list[tuple[int, int]],
+    ) -> None: ...
+    @property
+    def start(self) -> int:
+        """The empty list; -1 if no list is possible."""
+
+    def after(self, configuration: int, member: int) -> int:
+        """The list with one more member; -1 if it could not be completed."""
+
+    def is_complete(self, configuration: int) -> bool: ...
+
 class Matcher:
     @overload
     def __init__(

@@ -6,6 +6,7 @@ from grammar_core import _native
 from grammar_core.cache import SingleFlightCache
 from grammar_core.compiled_grammar import CompiledGrammar
 from grammar_core.grammar import Grammar
+from grammar_core.ir.nodes import Members
 from grammar_core.lowering import lower_grammar
 from grammar_core.passes.expand_macros import expand_macros
 from grammar_core.passes.resolve_markers import resolve_markers
@@ -92,7 +93,7 @@ class GrammarCompiler:
         return self._cache.size_bytes()
 
     def _compile(self, grammar: Grammar) -> CompiledGrammar:
-        rules = expand_macros(resolve_markers(grammar.rules))
+        rules = expand_macros(resolve_markers(grammar.rules), but=(Members,))
         program = lower_grammar(Grammar(rules, grammar.root))
         native = _native.compile(
             program.words,

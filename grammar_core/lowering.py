@@ -15,15 +15,28 @@ from grammar_core.ir.nodes import (
     Choice,
     Expr,
     Literal,
+    Members,
     Regex,
     Repeat,
     RuleOptions,
     RuleRef,
     Sequence,
     TokenSet,
+    child_expressions,
 )
 
-_LITERAL, _CHAR_CLASS, _RULE_REF, _SEQUENCE, _CHOICE, _REPEAT, _END_OF_RULE, _AUTOMATON, _TOKEN_SET = range(9)
+(
+    _LITERAL,
+    _CHAR_CLASS,
+    _RULE_REF,
+    _SEQUENCE,
+    _CHOICE,
+    _REPEAT,
+    _END_OF_RULE,
+    _AUTOMATON,
+    _TOKEN_SET,
+    _MEMBERS,
+) = range(10)
 _UNBOUNDED = -1
 _LARGEST_COUNT = 2**62
 _NONE = -1
@@ -122,6 +135,9 @@ def _append_postfix(
         elif isinstance(node, Automaton):
             backwards.append(_automaton_shape(node))
             pending.extend(label for _, _, label in node.edges)
+        elif isinstance(node, Members):
+            backwards.append(_members_shape(node))
+            pending.extend(child_expressions(node))
         else:
             assert isinstance(node, Repeat), "macros are expanded before"
             repeat = _merge_repeats(node)
@@ -139,6 +155,21 @@ def _automaton_shape(node: Automaton) -> Operation:
         *node.accepting,
         len(node.edges),
         *ends,
+    )
+
+
+def _members_shape(node: Members) -> Operation:
+    flags = chain.from_iterable((int(m.required), int(m.repeatable)) for m in node.members)
+    return (
+        _MEMBERS,
+        len(node.members),
+        int(node.separator is not None),
+        int(node.ordered),
+        node.min,
+        _UNBOUNDED if node.max is None else node.max,
+        *flags,
+        len(node.implications),
+        *chain.from_iterable(node.implications),
     )
 
 

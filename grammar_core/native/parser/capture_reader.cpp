@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "automaton/time_limit.hpp"
-#include "automaton/unit_calls.hpp"
 #include "parser/marker_measure.hpp"
 
 namespace syntagma {
@@ -57,12 +56,11 @@ void CaptureReader::sort_same_text(std::span<CaptureEvent> events) {
 const std::set<int32_t>& CaptureReader::inner_symbols(int32_t symbol) {
   const auto [found, is_new] = inner_symbols_.try_emplace(symbol);
   if (!is_new) return found->second;
-  if (unit_calls_.empty()) unit_calls_ = find_unit_calls(nfa_);
   std::vector<int32_t> pending{symbol};
   while (!pending.empty()) {
     const int32_t caller = pending.back();
     pending.pop_back();
-    for (const int32_t callee : unit_calls_[caller])
+    for (const int32_t callee : nfa_.unit_calls()[caller])
       if (TimeLimit::tick(), found->second.insert(callee).second) pending.push_back(callee);
   }
   return found->second;

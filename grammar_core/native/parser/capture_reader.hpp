@@ -62,7 +62,6 @@ class CaptureReader {
   const Nfa& nfa_;
   std::string_view text_;
   std::vector<Hidden> hidden_;  // by their beginning
-  std::vector<std::vector<int32_t>> unit_calls_;
   std::map<int32_t, std::set<int32_t>> inner_symbols_;
   std::map<std::pair<int32_t, int64_t>, std::vector<int64_t>> measured_;  // by measuring symbol and beginning
 };
