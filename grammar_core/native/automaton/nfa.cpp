@@ -120,7 +120,12 @@ void Nfa::compute_unit_calls() {
       if (symbol.min <= 1) unit_calls_[i].push_back(symbol.counter_body);
       continue;
     }
-    pending.assign(1, is_derived(symbol.start) ? loops_[derived(symbol.start).loop].entrance : symbol.start);
+    if (is_derived(symbol.start)) {
+      for (const CallEdge& call : call_edges(symbol.start))
+        if (may_end(call.target)) unit_calls_[i].push_back(call.symbol);
+      continue;
+    }
+    pending.assign(1, symbol.start);
     while (!pending.empty()) {
       const int32_t state = pending.back();
       pending.pop_back();

@@ -133,6 +133,11 @@ class Nfa {
     if (!derived.expanded) expand(derived);
     return derived;
   }
+  // Whether a list may end after the member that leads to this derived state.
+  bool may_end(int32_t state) const {
+    const DerivedState& d = derived(state);
+    return d.base == loops_[d.loop].between && loops_[d.loop].order.is_complete(d.configuration);
+  }
   int32_t derive(int32_t loop, int32_t configuration, int32_t base);
   void expand(DerivedState& state);
   void expand_entrance(DerivedState& state);
