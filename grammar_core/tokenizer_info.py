@@ -183,6 +183,16 @@ class TokenizerInfo:
         digest.update(b"".join(self._decoded_vocab))
         return digest.hexdigest()
 
+    @cached_property
+    def native_vocabulary(self) -> _native.Vocabulary:
+        """The native form, which all that is compiled for this tokenizer shares."""
+        return _native.Vocabulary(
+            self._decoded_vocab, self._stop_token_ids, self._control_token_ids, self._vocab_size
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "native_vocabulary"}
+
     def dump_metadata(self) -> str:
         """Everything but the tokens, as JSON."""
         metadata: dict[str, Any] = {
