@@ -46,12 +46,7 @@ class GrammarCompiler:
         self._mask_limit_bytes = mask_limit_bytes
         self._compile_seconds = compile_seconds
         self._step_seconds = step_seconds
-        self._vocabulary = _native.Vocabulary(
-            tokenizer_info.decoded_vocab,
-            tokenizer_info.stop_token_ids,
-            tokenizer_info.control_token_ids,
-            tokenizer_info.vocab_size,
-        )
+        self._vocabulary = tokenizer_info.native_vocabulary
         self._frame_rows = _native.FrameRows(FRAME_ROWS_BYTES_LIMIT)
         self._cache_enabled = cache_enabled
         self._cache = SingleFlightCache[CompiledGrammar](_memory_size, cache_limit_bytes)

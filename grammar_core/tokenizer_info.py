@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from grammar_core import _native
 from grammar_core.errors import DeserializeFormatError, DeserializeVersionError
 from grammar_core.token_bytes import UnsupportedTokenizerError, VocabType, decode_pieces, standard_format
 from grammar_core.tokenizer_vocabulary import STOP_STRINGS, Vocabulary, read_vocabulary
