@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from grammar_core import _native
 from grammar_core.cache import SingleFlightCache
 from grammar_core.compiled_grammar import CompiledGrammar
@@ -23,7 +25,8 @@ class GrammarCompiler:
     """Compiles grammars for one tokenizer. Thread-safe.
 
     Compiled grammars are cached by their text, at most `cache_limit_bytes` of them (-1: no limit); equal
-    requests that come together compile once. Masks of one grammar take at most `mask_limit_bytes`. A compile
+    requests that come together compile once. At most `max_threads` grammars are compiled at a time; other
+    threads wait for their turn. Masks of one grammar take at most `mask_limit_bytes`. A compile
     takes at most `compile_seconds`, a mask and an accepted token or text `step_seconds` of processor time;
     beyond that they raise GrammarLimitError.
     """
@@ -32,6 +35,7 @@ class GrammarCompiler:
         self,
         tokenizer_info: TokenizerInfo,
         *,
+        max_threads: int = 8,
         cache_enabled: bool = True,
         cache_limit_bytes: int = -1,
         mask_limit_bytes: int = DEFAULT_MASK_BYTES_LIMIT,
@@ -40,6 +44,9 @@ class GrammarCompiler:
     ) -> None:
         if cache_limit_bytes < -1 or mask_limit_bytes < 1:
             raise ValueError("cache_limit_bytes must be -1 or more, mask_limit_bytes positive")
+        if max_threads < 1:
+            raise ValueError("max_threads must be positive")
+        self._compiles = threading.BoundedSemaphore(max_threads)
         self._tokenizer_info = tokenizer_info
         if compile_seconds <= 0 or step_seconds <= 0:
             raise ValueError("compile_seconds and step_seconds must be positive")
@@ -91,6 +98,10 @@ class GrammarCompiler:
         return self._cache.size_bytes()
 
     def _compile(self, grammar: Grammar) -> CompiledGrammar:
+        with self._compiles:
+            return self._compile_now(grammar)
+
+    def _compile_now(self, grammar: Grammar) -> CompiledGrammar:
         rules = expand_macros(resolve_markers(grammar.rules), but=(Members,))
         program = lower_grammar(Grammar(rules, grammar.root))
         native = _native.compile(
