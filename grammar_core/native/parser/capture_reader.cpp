@@ -3,10 +3,16 @@
 #include <algorithm>
 #include <tuple>
 
+#include "automaton/errors.hpp"
 #include "automaton/time_limit.hpp"
 #include "parser/marker_measure.hpp"
 
 namespace syntagma {
+namespace {
+
+constexpr size_t kMostBytes = size_t{256} << 20;
+
+}  // namespace
 
 std::vector<Capture> CaptureReader::read(std::vector<CaptureEvent> events, bool deduplicate) {
   sort_inner_first(events);
@@ -14,13 +20,21 @@ std::vector<Capture> CaptureReader::read(std::vector<CaptureEvent> events, bool 
   const std::vector<Occurrence> occurrences = with_markers(events);
   hide_stops(occurrences);
   std::vector<Capture> captures;
+  size_t bytes = 0;
+  const auto add = [&](int32_t name, std::string shown) {
+    bytes += shown.size();
+    if (bytes > kMostBytes)
+      throw LimitExceeded("captures", kMostBytes,
+                          "The captures take more than " + std::to_string(kMostBytes >> 20) + " MiB");
+    captures.push_back({name, std::move(shown)});
+  };
   for (const Occurrence& occurrence : occurrences) {
     const auto [symbol, begin, end] = occurrence.event;
     const Symbol& rule = nfa_.symbols()[symbol];
-    if (rule.marker.stop_capture >= 0 && occurrence.marker_begin >= 0)
-      captures.push_back({rule.marker.stop_capture,
-                          std::string(text_.substr(occurrence.marker_begin, end - occurrence.marker_begin))});
-    if (rule.capture >= 0) captures.push_back({rule.capture, shown_text(occurrence)});
+    const int64_t marker = occurrence.marker_begin;
+    if (rule.marker.stop_capture >= 0 && marker >= 0)
+      add(rule.marker.stop_capture, std::string(text_.substr(marker, end - marker)));
+    if (rule.capture >= 0) add(rule.capture, shown_text(occurrence));
   }
   return captures;
 }

@@ -156,10 +156,8 @@ bool Stepper::add(Item item) {
   const MacroState& m = automaton_.state(item.macro);
   if (m.captured != 0)
     for (const int32_t node : arena_.parents(item.parents)) record_captures(m.captured, node);
-  if (m.ends_early && follows_text_) {
-    const auto nodes = arena_.parents(item.parents);
-    for (const int32_t node : std::vector<int32_t>(nodes.begin(), nodes.end())) end_early(m, node);
-  }
+  if (m.ends_early && follows_text_)
+    for (const int32_t node : arena_.parents(item.parents)) end_early(m, node);
   if (m.reports != 0) report_to(item.parents, m.reports);
   return true;
 }
