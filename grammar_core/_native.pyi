@@ -10,6 +10,13 @@ class Vocabulary:
     @property
     def memory_bytes(self) -> int: ...
 
+class FrameRows:
+    """Rows of frames that many grammars have, for one vocabulary. Thread-safe; at most `limit_bytes`."""
+
+    def __init__(self, limit_bytes: int) -> None: ...
+    @property
+    def memory_bytes(self) -> int: ...
+
 class CompiledGrammar:
     @property
     def memory_bytes(self) -> int: ...
@@ -20,10 +27,32 @@ def compile(
     rule_names: list[str],
     root: int,
     vocabulary: Vocabulary,
+    frame_rows: FrameRows,
     mask_limit_bytes: int,
     compile_seconds: float,
     step_seconds: float,
 ) -> CompiledGrammar: ...
+
+class MemberOrder:
+    """Which member may come next in a list of Members. Lists are known by numbers, -1 for none."""
+
+    def __init__(
+        self,
+        required: list[bool],
+        repeatable: list[bool],
+        ordered: bool,
+        min: int,
+        max: int,
+        implications: list[tuple[int, int]],
+    ) -> None: ...
+    @property
+    def start(self) -> int:
+        """The empty list; -1 if no list is possible."""
+
+    def after(self, configuration: int, member: int) -> int:
+        """The list with one more member; -1 if it could not be completed."""
+
+    def is_complete(self, configuration: int) -> bool: ...
 
 class Matcher:
     @overload

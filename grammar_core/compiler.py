@@ -6,12 +6,16 @@ from grammar_core import _native
 from grammar_core.cache import SingleFlightCache
 from grammar_core.compiled_grammar import CompiledGrammar
 from grammar_core.grammar import Grammar
+from grammar_core.ir.nodes import Members
 from grammar_core.lowering import lower_grammar
 from grammar_core.passes.expand_macros import expand_macros
 from grammar_core.passes.refuse_unsupported import refuse_unsupported
+from grammar_core.passes.resolve_markers import resolve_markers
 from grammar_core.tokenizer_info import TokenizerInfo
 
 DEFAULT_MASK_BYTES_LIMIT = 256 * 1024 * 1024
+FRAME_ROWS_BYTES_LIMIT = 128 * 1024 * 1024
+"""Memory of the rows that grammars of one compiler share."""
 DEFAULT_COMPILE_SECONDS = 5.0
 DEFAULT_STEP_SECONDS = 1.0
 
@@ -49,6 +53,7 @@ class GrammarCompiler:
             tokenizer_info.control_token_ids,
             tokenizer_info.vocab_size,
         )
+        self._frame_rows = _native.FrameRows(FRAME_ROWS_BYTES_LIMIT)
         self._cache_enabled = cache_enabled
         self._cache = SingleFlightCache[CompiledGrammar](_memory_size, cache_limit_bytes)
 
@@ -93,13 +98,15 @@ class GrammarCompiler:
 
     def _compile(self, grammar: Grammar) -> CompiledGrammar:
         refuse_unsupported(grammar.rules)
-        program = lower_grammar(Grammar(expand_macros(grammar.rules), grammar.root))
+        rules = expand_macros(resolve_markers(grammar.rules), but=(Members,))
+        program = lower_grammar(Grammar(rules, grammar.root))
         native = _native.compile(
             program.words,
             program.literals,
             program.rule_names,
             program.root,
             self._vocabulary,
+            self._frame_rows,
             self._mask_limit_bytes,
             self._compile_seconds,
             self._step_seconds,

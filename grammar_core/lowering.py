@@ -15,15 +15,28 @@ from grammar_core.ir.nodes import (
     Choice,
     Expr,
     Literal,
+    Members,
     Regex,
     Repeat,
     RuleOptions,
     RuleRef,
     Sequence,
     TokenSet,
+    child_expressions,
 )
 
-_LITERAL, _CHAR_CLASS, _RULE_REF, _SEQUENCE, _CHOICE, _REPEAT, _END_OF_RULE, _AUTOMATON, _TOKEN_SET = range(9)
+(
+    _LITERAL,
+    _CHAR_CLASS,
+    _RULE_REF,
+    _SEQUENCE,
+    _CHOICE,
+    _REPEAT,
+    _END_OF_RULE,
+    _AUTOMATON,
+    _TOKEN_SET,
+    _MEMBERS,
+) = range(10)
 _UNBOUNDED = -1
 _LARGEST_COUNT = 2**62
 _NONE = -1
@@ -69,26 +82,39 @@ def lower_expression(expr: Expr) -> tuple[bytes, bytes]:
 def _end_of_rule(options: RuleOptions, capture_names: list[str]) -> Operation:
     if options == NO_OPTIONS:
         return _END_WITHOUT_OPTIONS
-    capture = _NONE
-    if options.capture is not None:
-        capture = len(capture_names)
-        capture_names.append(options.capture)
     temperature = float(_NONE) if options.temperature is None else options.temperature
     return (
         _END_OF_RULE,
         int(options.lazy),
-        capture,
+        _name_index(options.capture, capture_names),
         _bits(temperature),
-        _NONE if options.max_tokens is None else options.max_tokens,
-        _NONE if options.max_chars is None else options.max_chars,
+        _optional(options.max_tokens),
+        _optional(options.max_chars),
+        _name_index(options.stop_capture, capture_names),
+        _optional(options.capture_hidden_suffix_bytes),
+        _optional(options.capture_hidden_stop_bytes),
+        _optional(options.capture_hidden_body_rule_id),
+        _optional(options.capture_hidden_marker_rule_id),
     )
+
+
+def _optional(value: int | None) -> int:
+    return _NONE if value is None else value
+
+
+def _name_index(name: str | None, capture_names: list[str]) -> int:
+    """The index of a capture's name, which is added to the list."""
+    if name is None:
+        return _NONE
+    capture_names.append(name)
+    return len(capture_names) - 1
 
 
 def _bits(value: float) -> int:
     return int.from_bytes(struct.pack("<d", value), "little", signed=True)
 
 
-_END_WITHOUT_OPTIONS: Operation = (_END_OF_RULE, 0, _NONE, _bits(_NONE), _NONE, _NONE)
+_END_WITHOUT_OPTIONS: Operation = (_END_OF_RULE, 0, _NONE, _bits(_NONE), *(_NONE,) * 7)
 
 
 def _append_postfix(
@@ -118,6 +144,9 @@ def _append_postfix(
         elif isinstance(node, Automaton):
             backwards.append(_automaton_shape(node))
             pending.extend(label for _, _, label in node.edges)
+        elif isinstance(node, Members):
+            backwards.append(_members_shape(node))
+            pending.extend(child_expressions(node))
         else:
             assert isinstance(node, Repeat), "macros are expanded before"
             repeat = _merge_repeats(node)
@@ -135,6 +164,21 @@ def _automaton_shape(node: Automaton) -> Operation:
         *node.accepting,
         len(node.edges),
         *ends,
+    )
+
+
+def _members_shape(node: Members) -> Operation:
+    flags = chain.from_iterable((int(m.required), int(m.repeatable)) for m in node.members)
+    return (
+        _MEMBERS,
+        len(node.members),
+        int(node.separator is not None),
+        int(node.ordered),
+        node.min,
+        _UNBOUNDED if node.max is None else node.max,
+        *flags,
+        len(node.implications),
+        *chain.from_iterable(node.implications),
     )
 
 

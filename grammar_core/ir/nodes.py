@@ -101,6 +101,36 @@ class TokenTagDispatch(NamedTuple):
     excludes: tuple[int, ...]
 
 
+class Member(NamedTuple):
+    """A rule in a list of members: whether it must come, and whether it may come again."""
+
+    rule: RuleRef
+    required: bool
+    repeatable: bool
+
+    @property
+    def occurrence(self) -> str:
+        """The word for how often it comes."""
+        words = [w for w, holds in (("required", self.required), ("repeatable", self.repeatable)) if holds]
+        return " ".join(words) or "optional"
+
+
+class Members(NamedTuple):
+    """A list of `min` to `max` members with the separator between them; of none it is the empty string.
+
+    A member that is not repeatable comes at most once. When `ordered`, those come in their order and
+    repeatable ones anywhere between them. `implications` are pairs of positions: where the first comes, the
+    second must come too. No member matches the empty string.
+    """
+
+    members: tuple[Member, ...]
+    separator: RuleRef | None
+    ordered: bool
+    min: int
+    max: int | None
+    implications: tuple[tuple[int, int], ...]
+
+
 Edge: TypeAlias = tuple[int, int, CharClass | RuleRef]
 
 
@@ -127,6 +157,7 @@ Expr: TypeAlias = (
     | TagDispatch
     | TokenSet
     | TokenTagDispatch
+    | Members
     | Automaton
 )
 
@@ -136,8 +167,12 @@ class RuleOptions(NamedTuple):
 
     `max_tokens`, `max_chars`: the budget of each occurrence. `capture`: the name under which the text is
     recorded. `lazy`: an occurrence ends where it first can. `temperature`: while the rule is active.
-    The rest says which bytes of a marker at the end captures leave out; rule ids are positions in the
-    grammar's list of rules, from 0, and come together.
+    A text may end with a marker: `capture_hidden_suffix_bytes` leaves it out of the rule's own capture,
+    `capture_hidden_stop_bytes` of those around it too, and `stop_capture` names a capture of it alone. The
+    numbers are its bytes, unless two rules tell where it begins, by their positions in the grammar's list
+    of rules, from 0: then it is a text of the marker rule at the end, and what stands before it, as little
+    as possible, a text of the body rule; an occurrence whose text cannot be split so has no marker. Such a
+    rule may, once its budget is used up, end after any text of the body rule.
     """
 
     max_tokens: int | None = None
@@ -153,6 +188,12 @@ class RuleOptions(NamedTuple):
 
 
 NO_OPTIONS = RuleOptions()
+
+
+def marker_rule_ids(options: RuleOptions) -> tuple[int, ...]:
+    """The positions of the rules that tell where a marker begins: of the text before it and of the marker."""
+    body, marker = options.capture_hidden_body_rule_id, options.capture_hidden_marker_rule_id
+    return () if body is None or marker is None else (body, marker)
 
 
 class Rule(NamedTuple):
@@ -177,6 +218,9 @@ def child_expressions(expr: Expr) -> tuple[Expr, ...]:
         return (expr.body,)
     if isinstance(expr, (TagDispatch, TokenTagDispatch)):
         return tuple(rule for _, rule in expr.tags)
+    if isinstance(expr, Members):
+        rules = tuple(member.rule for member in expr.members)
+        return rules if expr.separator is None else (*rules, expr.separator)
     if isinstance(expr, Automaton):
         return tuple(label for _, _, label in expr.edges)
     return ()

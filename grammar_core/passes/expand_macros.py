@@ -6,14 +6,16 @@ from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any
 
-from grammar_core.ir.nodes import Expr, Rule, Substring, TagDispatch, TokenTagDispatch
+from grammar_core.ir.nodes import Expr, Members, Rule, Substring, TagDispatch, TokenTagDispatch
 from grammar_core.ir.traversal import Kinds, node_kinds, transform_rule
+from grammar_core.passes.expand_members import expand_members
 from grammar_core.passes.expand_substring import expand_substring
 from grammar_core.passes.expand_tag_dispatch import expand_tag_dispatch
 from grammar_core.passes.expand_token_tag_dispatch import expand_token_tag_dispatch
 
 _EXPANSIONS: MappingProxyType[type[Any], Callable[[Any], Expr]] = MappingProxyType(
     {
+        Members: expand_members,
         Substring: expand_substring,
         TagDispatch: expand_tag_dispatch,
         TokenTagDispatch: expand_token_tag_dispatch,
@@ -22,16 +24,15 @@ _EXPANSIONS: MappingProxyType[type[Any], Callable[[Any], Expr]] = MappingProxyTy
 
 
 def expand_macros(rules: tuple[Rule, ...], *, but: Kinds = ()) -> tuple[Rule, ...]:
-    """The rules, in their places, with every Substring, TagDispatch and TokenTagDispatch replaced.
+    """The rules, in their places, with every Members, Substring, TagDispatch and TokenTagDispatch replaced.
 
     Nodes of the classes `but` stay.
     """
     expansions = {kind: expand for kind, expand in _EXPANSIONS.items() if kind not in but}
-    if not node_kinds(rules) & expansions.keys():
-        return rules
-
     def expand(expr: Expr) -> Expr:
         expansion = expansions.get(type(expr))
         return expr if expansion is None else expansion(expr)
 
-    return tuple(transform_rule(rule, expand) for rule in rules)
+    return tuple(
+        transform_rule(rule, expand) if node_kinds((rule,)) & expansions.keys() else rule for rule in rules
+    )

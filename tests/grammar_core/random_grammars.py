@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from grammar_core.frontends.regex import parse_regex
 from grammar_core.grammar import Grammar
@@ -25,6 +25,8 @@ from grammar_core.ir.nodes import (
     Edge,
     Expr,
     Literal,
+    Member,
+    Members,
     Regex,
     Repeat,
     Rule,
@@ -116,15 +118,76 @@ class _GrammarWriter:
         self._counted = counted
         self._macros = macros
         self._options = options
+        self._members_rules: dict[str, Expr] = {}
         self.names = ["root", *(f"r{number}" for number in range(1, rng.randint(1, 6)))]
 
     def rules(self) -> list[Rule]:
         bodies = {name: self._body(name) for name in self.names}
         if self._rng.random() < 0.15:
             bodies |= self._chain(self._rng.randint(5, 40))
+        bodies |= self._members_rules
         if not self._options:
             return [Rule(name, body) for name, body in bodies.items()]
-        return [Rule(name, body, self._rule_options(name, body)) for name, body in bodies.items()]
+        rules = [Rule(name, body, self._rule_options(name, body)) for name, body in bodies.items()]
+        return self._with_markers(rules)
+
+    def _with_markers(self, rules: list[Rule]) -> list[Rule]:
+        """Some of the rules with a marker at the end instead, and the rules that tell where it begins."""
+        marked, added = list[Rule](), list[Rule]()
+        for rule in rules:
+            kind = self._rng.random()
+            if kind < 0.15:
+                first = len(rules) + len(added)
+                parts = [Rule(f"{rule.name}_{part}", self._terminal(2)) for part in ("body", "marker")]
+                added += parts
+                marked.append(self._marked_by_rules(rule, parts, first))
+            elif kind < 0.25:
+                marked.append(self._marked_by_length(rule))
+            elif kind < 0.3 and self._macros:
+                added.append(Rule(f"{rule.name}_end", EMPTY))
+                marked.append(self._marked_dispatch(rule, added[-1]))
+            else:
+                marked.append(rule)
+        return [*marked, *added]
+
+    def _marked_by_rules(self, rule: Rule, parts: list[Rule], first: int) -> Rule:
+        body = Sequence(tuple(RuleRef(part.name) for part in parts))
+        options = rule.options._replace(
+            lazy=True,
+            temperature=None,
+            capture_hidden_body_rule_id=first,
+            capture_hidden_marker_rule_id=first + 1,
+            **self._hidden(1),
+        )
+        return rule._replace(body=body, options=options)
+
+    def _marked_by_length(self, rule: Rule) -> Rule:
+        marker = Literal(self._rng.choice(("b", "ab", "中", "")).encode())
+        options = rule.options._replace(lazy=self._rng.random() < 0.7, **self._hidden(len(marker.value)))
+        return rule._replace(body=Sequence((self._terminal(2), marker)), options=options)
+
+    def _marked_dispatch(self, rule: Rule, end: Rule) -> Rule:
+        tag = self._rng.choice(("a", "ab", "aab", "中"))
+        body = TagDispatch(((tag, RuleRef(end.name)),), self._rng.random() < 0.3, ())
+        options = RuleOptions(capture=rule.options.capture, **self._hidden(len(tag.encode())))
+        return rule._replace(body=body, options=options)
+
+    def _hidden(self, length: int) -> dict[str, Any]:
+        name = self._rng.choice(("capture_hidden_suffix_bytes", "capture_hidden_stop_bytes"))
+        return {name: length, "stop_capture": self._rng.choice((None, "m"))}
+
+    def _terminal(self, depth: int) -> Expr:
+        """A random expression without rules, token sets and macros."""
+        kind = self._rng.random()
+        if depth == 0 or kind < 0.3:
+            if self._alphabet is not None:
+                return self._plain_leaf(self._alphabet)
+            literal = Literal(self._rng.choice(_LITERALS).encode())
+            return literal if kind < 0.15 else CharClass(self._rng.choice(_CLASSES))
+        if kind < 0.8:
+            maker = Sequence if kind < 0.5 else Choice
+            return maker(tuple(self._terminal(depth - 1) for _ in range(self._rng.randint(1, 3))))
+        return Repeat(self._terminal(depth - 1), *self._rng.choice(_LOW_COUNTS))
 
     def _rule_options(self, name: str, body: Expr) -> RuleOptions:
         rng = self._rng
@@ -226,7 +289,7 @@ class _GrammarWriter:
         if self._options and self._rng.random() < 0.12:
             return self._rng.choice((self._token_set, self._token_set, self._token_tag_dispatch))()
         if self._macros and self._rng.random() < 0.15:
-            makers = (self._tag_dispatch, self._substring, self._regex, self._automaton)
+            makers = (self._tag_dispatch, self._substring, self._regex, self._automaton, self._members)
             return self._rng.choice(makers)()
         if self._alphabet is not None:
             return self._plain_leaf(self._alphabet)
@@ -264,6 +327,30 @@ class _GrammarWriter:
         pattern = self._rng.choice(_PATTERNS)
         json_string, flags = self._rng.random() < 0.2, self._rng.choice((None, "", "i", "s"))
         return Regex(pattern, json_string, flags, parse_regex(pattern, json_string=json_string, flags=flags))
+
+    def _members(self) -> Members:
+        rng = self._rng
+        count = rng.randint(1, 4)
+        members = tuple(
+            Member(self._member_rule(), rng.random() < 0.3, rng.random() < 0.3) for _ in range(count)
+        )
+        low = rng.choice((0, 0, 1, 2))
+        high = rng.choice((None, None, low, low + 1, low + 2))
+        pairs = [(rng.randrange(count), rng.randrange(count)) for _ in range(rng.choice((0, 0, 0, 1, 2)))]
+        if low and high is not None:
+            pairs = [(a, b) for a, b in pairs if a < b]
+        separator = rng.choice((None, self._rule()))
+        return Members(members, separator, rng.random() < 0.5, low, high, tuple(pairs))
+
+    def _member_rule(self) -> RuleRef:
+        """A new rule that does not match the empty string."""
+        name = f"m{len(self._members_rules)}"
+        self._members_rules[name] = EMPTY
+        first = Literal(self._rng.choice(self._alphabet or "abc0é中").encode())
+        self._members_rules[name] = (
+            Sequence((first, self._reference())) if len(name) > 2 else (Sequence((first, self._expr(1))))
+        )
+        return RuleRef(name)
 
     def _automaton(self) -> Automaton:
         count = self._rng.randint(1, 4)

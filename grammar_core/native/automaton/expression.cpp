@@ -89,13 +89,46 @@ Expression read_token_set(GrammarSource& source, ProgramReader& reader) {
   return {Op::kTokenSet, static_cast<int64_t>(source.token_sets.size()) - 1};
 }
 
-RuleOptions read_rule_options(ProgramReader& reader) {
+Expression read_members(GrammarSource& source, std::vector<int32_t>& stack, ProgramReader& reader) {
+  MembersShape shape;
+  shape.count = read_below(reader, INT32_MAX);
+  shape.has_separator = reader.next() != 0;
+  shape.ordered = reader.next() != 0;
+  shape.min = reader.next();
+  const int64_t max = reader.next();
+  shape.max = max < 0 ? kUnbounded : max;
+  for (int32_t i = 0; i < shape.count; ++i) {
+    shape.required.push_back(reader.next() != 0);
+    shape.repeatable.push_back(reader.next() != 0);
+  }
+  for (int64_t n = reader.next(); n > 0; --n) {
+    const int32_t member = read_below(reader, shape.count);
+    shape.implications.emplace_back(member, read_below(reader, shape.count));
+  }
+  Expression e = read_operands(source, stack, Op::kMembers, int64_t{shape.count} + shape.has_separator);
+  e.min = static_cast<int64_t>(source.members.size());
+  source.members.push_back(std::move(shape));
+  return e;
+}
+
+int32_t read_optional(ProgramReader& reader, int64_t limit) {
+  const int64_t value = reader.next();
+  if (value < -1 || value >= limit) throw InvalidGrammar("the grammar program has a number out of range");
+  return static_cast<int32_t>(value);
+}
+
+RuleOptions read_rule_options(ProgramReader& reader, int64_t rule_count) {
   RuleOptions options;
   options.lazy = reader.next() != 0;
   options.capture = static_cast<int32_t>(reader.next());
   options.temperature = std::bit_cast<double>(reader.next());
   options.max_tokens = reader.next();
   options.max_chars = reader.next();
+  options.stop_capture = read_optional(reader, INT32_MAX);
+  options.suffix_bytes = reader.next();
+  options.stop_bytes = reader.next();
+  options.body_rule = read_optional(reader, rule_count);
+  options.marker_rule = read_optional(reader, rule_count);
   return options;
 }
 
@@ -126,6 +159,8 @@ Expression read_expression(GrammarSource& source, std::vector<int32_t>& stack, P
       return read_automaton(source, stack, reader);
     case Op::kTokenSet:
       return read_token_set(source, reader);
+    case Op::kMembers:
+      return read_members(source, stack, reader);
   }
   throw InvalidGrammar("the grammar program has an unknown operation");
 }
@@ -148,7 +183,8 @@ GrammarSource decode_program(std::span<const int64_t> program, std::string liter
     const int64_t code = reader.next();
     if (code == kEndOfRule) {
       source.rule_bodies.push_back(pop(stack));
-      source.rule_options.push_back(read_rule_options(reader));
+      source.rule_options.push_back(
+          read_rule_options(reader, static_cast<int64_t>(source.rule_names.size())));
       continue;
     }
     const Expression e = read_expression(source, stack, reader, code);

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace syntagma {
+#include "automaton/member_order.hpp"
 
-constexpr int64_t kUnbounded = INT64_MAX;
+namespace syntagma {
 
 enum class Op : int64_t {
   kLiteral = 0,
@@ -19,7 +19,8 @@ enum class Op : int64_t {
   kChoice = 4,
   kRepeat = 5,
   kAutomaton = 7,
-  kTokenSet = 8
+  kTokenSet = 8,
+  kMembers = 9
 };
 
 struct Expression {
@@ -27,10 +28,11 @@ struct Expression {
   // kLiteral: offset and length in `literals`. kCharClass: begin and count of ranges.
   // kRuleRef: rule. kSequence, kChoice: begin and count in `children`. kRepeat: child.
   // kAutomaton: begin and count of the edges' labels in `children`; `min` is its index in `automata`.
-  // kTokenSet: index in `token_sets`.
+  // kTokenSet: index in `token_sets`. kMembers: begin and count of the members' references and the separator
+  // in `children`; `min` is its index in `members`.
   int64_t first = 0;
   int64_t count = 0;
-  int64_t min = 0;  // kRepeat and kAutomaton only
+  int64_t min = 0;  // kRepeat, kAutomaton and kMembers only
   int64_t max = 0;  // kRepeat only; kUnbounded when there is no upper bound
 };
 
@@ -64,8 +66,18 @@ struct RuleOptions {
   int64_t max_tokens = -1;  // or -1
   int64_t max_chars = -1;   // or -1
 
+  int32_t stop_capture = -1;  // index into the names of captures, or -1
+  int64_t suffix_bytes = -1;  // of the marker at the end, which the rule's own capture leaves out, or -1
+  int64_t stop_bytes = -1;    // the same for enclosing captures too
+  int32_t body_rule = -1;     // rules of what stands before the marker and of the marker, which tell where
+  int32_t marker_rule = -1;   // it begins; both or neither
+
   bool has_budget() const { return max_tokens >= 0 || max_chars >= 0; }
-  bool any() const { return lazy || capture >= 0 || temperature >= 0 || has_budget(); }
+  // Whether captures depend on where the rule's texts begin and end.
+  bool records() const { return capture >= 0 || stop_capture >= 0 || stop_bytes >= 0; }
+  // Whether an occurrence that has used up its budget may end before its marker.
+  bool may_end_early() const { return body_rule >= 0 && has_budget(); }
+  bool any() const { return lazy || records() || temperature >= 0 || has_budget(); }
 };
 
 struct GrammarSource {
@@ -75,6 +87,7 @@ struct GrammarSource {
   std::string literals;
   std::vector<AutomatonShape> automata;
   std::vector<TokenSet> token_sets;
+  std::vector<MembersShape> members;
   std::vector<int32_t> rule_bodies;       // expression index by rule
   std::vector<RuleOptions> rule_options;  // by rule
   std::vector<std::string> rule_names;
@@ -88,8 +101,9 @@ struct GrammarSource {
 // Decodes the postfix program that grammar_core/lowering.py writes. A rule's expressions end with its body.
 //   0 offset length | 1 count (low high)* | 2 rule | 3 count | 4 count | 5 min max (-1: unbounded)
 //   7 states accepting (state)* edges (from to)* | 8 negated count (id)*
-//   6 lazy capture temperature max_tokens max_chars: end of a rule, with its options; the temperature's bits
-//   as an integer
+//   9 members separator? ordered min max (-1: unbounded) (required repeatable)* implications (from to)*
+//   6 lazy capture temperature max_tokens max_chars stop_capture suffix_bytes stop_bytes body_rule
+//   marker_rule: end of a rule, with its options (-1: none); the temperature's bits as an integer
 // Throws InvalidGrammar for a malformed program.
 GrammarSource decode_program(std::span<const int64_t> program, std::string literals,
                              std::vector<std::string> rule_names, int32_t root);

@@ -11,6 +11,7 @@ namespace {
 
 constexpr int64_t kInlineAlways = 48;    // expanded size up to which a rule is copied into every caller
 constexpr int64_t kInlineSingle = 4096;  // the same for a rule with a single caller
+constexpr int64_t kWideClass = 128;      // characters from which on a loop over a class is free text
 constexpr int64_t kUnrollAlways = 64;    // expanded size up to which a repetition becomes copies
 constexpr int64_t kUnrollLimit = 1'000;  // expanded size of a repetition that must become copies
 
@@ -31,14 +32,17 @@ class Analyzer {
     facts_.nonempty.assign(source.expressions.size(), 0);
     facts_.counted.assign(source.expressions.size(), 0);
     facts_.inlined.assign(rule_count_, 0);
+    facts_.framed.assign(rule_count_, 0);
     facts_.recursive.assign(rule_count_, 0);
+    facts_.left_recursive.assign(rule_count_, 0);
+    facts_.rule_nullable.assign(rule_count_, 0);
     must_unroll_.assign(source.expressions.size(), 0);
   }
 
   ExpressionFacts run() {
     collect_references();
     derive_empty_and_text();
-    if (!facts_.productive(source_.rule_bodies[source_.root]))
+    if (!facts_.productive(source_.rule_bodies[source_.root]) && !facts_.rule_nullable[source_.root])
       throw InvalidGrammar("Rule \"" + source_.rule_names[source_.root] + "\" cannot match any finite text");
     find_left_recursive_repetitions();
     choose_copies();
@@ -108,6 +112,13 @@ class Analyzer {
     }
   }
 
+  void update_members(const Expression& e, bool& nullable, bool& nonempty) const {
+    MemberOrder order = facts_.member_order(source_, e);
+    if (order.start() == MemberOrder::kNoConfiguration) return;
+    nullable = order.is_complete(order.start());
+    nonempty = order.may_go_on(order.start());
+  }
+
   static std::vector<std::vector<int32_t>> edges_by_source(const AutomatonShape& shape) {
     std::vector<std::vector<int32_t>> edges(shape.state_count);
     for (size_t i = 0; i < shape.edges.size(); ++i)
@@ -142,7 +153,7 @@ class Analyzer {
   void derive_empty_and_text() {
     find_parents();
     for (size_t e = 0; e < source_.expressions.size(); ++e) begin_with(static_cast<int32_t>(e));
-    std::vector<uint8_t> stale(source_.expressions.size(), 1);  // automata to look at again
+    std::vector<uint8_t> stale(source_.expressions.size(), 1);  // those to be searched again
     for (;;) {
       while (!news_.empty()) {
         const News news = news_.back();
@@ -151,11 +162,11 @@ class Analyzer {
         spread(news, stale);
       }
       bool changed = false;
-      for (const int32_t e : automata_) {
+      for (const int32_t e : searched_) {
         TimeLimit::tick();
         if (stale[e]) {
           stale[e] = 0;
-          changed |= look_at_automaton(e);
+          changed |= search(e);
         }
       }
       if (!changed) return;
@@ -169,15 +180,21 @@ class Analyzer {
     not_nullable_.assign(source_.expressions.size(), 0);
     not_productive_.assign(source_.expressions.size(), 0);
     has_text_.assign(source_.expressions.size(), 0);
-    for (size_t rule = 0; rule < rule_count_; ++rule)
+    ends_empty_with_.resize(rule_count_);
+    for (size_t rule = 0; rule < rule_count_; ++rule) {
+      const RuleOptions& options = source_.rule_options[rule];
       rule_of_body_[source_.rule_bodies[rule]] = static_cast<int32_t>(rule);
+      if (options.may_end_early() && options.max_chars == 0)
+        ends_empty_with_[options.body_rule].push_back(static_cast<int32_t>(rule));
+    }
     for (size_t index = 0; index < source_.expressions.size(); ++index) {
       const auto i = static_cast<int32_t>(index);
       const Expression& e = source_.expressions[index];
       if (e.op == Op::kRepeat) parent_[e.first] = i;
       if (e.op == Op::kRuleRef) references_to_[e.first].push_back(i);
-      if (e.op == Op::kAutomaton) automata_.push_back(i);
-      if (e.op != Op::kSequence && e.op != Op::kChoice && e.op != Op::kAutomaton) continue;
+      const bool is_searched = e.op == Op::kAutomaton || e.op == Op::kMembers;
+      if (is_searched) searched_.push_back(i);
+      if (e.op != Op::kSequence && e.op != Op::kChoice && !is_searched) continue;
       for (const int32_t child : source_.children_of(e)) parent_[child] = i;
       not_nullable_[index] = not_productive_[index] = static_cast<int32_t>(e.count);
     }
@@ -207,20 +224,32 @@ class Analyzer {
 
   void spread(const News& news, std::vector<uint8_t>& stale) {
     const int32_t rule = rule_of_body_[news.expression];
-    if (rule >= 0)
-      for (const int32_t reference : references_to_[rule])
-        news.nullable ? learn_nullable(reference) : learn_nonempty(reference);
+    if (rule >= 0) spread_to_references(news, rule);
     const int32_t parent = parent_[news.expression];
     if (parent < 0) return;
     const Expression& e = source_.expressions[parent];
     if (e.op == Op::kSequence) return spread_to_sequence(news, parent);
-    if (e.op == Op::kAutomaton) {
+    if (e.op == Op::kAutomaton || e.op == Op::kMembers) {
       stale[parent] = 1;
     } else if (news.nullable) {
       learn_nullable(parent);
     } else if (e.op == Op::kChoice || e.max > 0) {
       learn_nonempty(parent);
     }
+  }
+
+  void spread_to_references(const News& news, int32_t rule) {
+    if (news.nullable) {
+      learn_nullable_rule(rule);
+      for (const int32_t without_marker : ends_empty_with_[rule]) learn_nullable_rule(without_marker);
+    } else {
+      for (const int32_t reference : references_to_[rule]) learn_nonempty(reference);
+    }
+  }
+
+  void learn_nullable_rule(int32_t rule) {
+    facts_.rule_nullable[rule] = 1;
+    for (const int32_t reference : references_to_[rule]) learn_nullable(reference);
   }
 
   void spread_to_sequence(const News& news, int32_t sequence) {
@@ -230,9 +259,13 @@ class Analyzer {
     if (not_productive_[sequence] == 0 && has_text_[sequence]) learn_nonempty(sequence);
   }
 
-  bool look_at_automaton(int32_t index) {
+  bool search(int32_t index) {
     bool nullable = false, nonempty = false;
-    update_automaton(source_.expressions[index], nullable, nonempty);
+    const Expression& e = source_.expressions[index];
+    if (e.op == Op::kMembers)
+      update_members(e, nullable, nonempty);
+    else
+      update_automaton(e, nullable, nonempty);
     const size_t before = news_.size();
     if (nullable) learn_nullable(index);
     if (nonempty) learn_nonempty(index);
@@ -258,6 +291,10 @@ class Analyzer {
           break;
         case Op::kRuleRef:
           on_rule(static_cast<int32_t>(e.first));
+          break;
+        case Op::kMembers:
+          for (int32_t i = 0; i < source_.members[e.min].count; ++i)
+            pending.push_back(source_.children_of(e)[i]);
           break;
         case Op::kSequence:
           for (const int32_t child : source_.children_of(e)) {
@@ -289,6 +326,7 @@ class Analyzer {
     refuse_mutual_budgets(components);
     for (size_t rule = 0; rule < rule_count_; ++rule) {
       if (!components.cyclic[components.of[rule]]) continue;
+      facts_.left_recursive[rule] = 1;
       for (const int32_t repeat : repeats[rule])
         visit_left(
             static_cast<int32_t>(source_.expressions[repeat].first),
@@ -318,14 +356,67 @@ class Analyzer {
     std::sort(order.begin(), order.end(),
               [&](int32_t a, int32_t b) { return components.of[a] < components.of[b]; });
     std::vector<int64_t> size(source_.expressions.size(), 0);
+    texts_.resize(source_.expressions.size());
     for (const int32_t rule : order) {  // callees first
-      for (int32_t e = ranges_[rule].begin; e < ranges_[rule].end; ++e) size[e] = expanded_size(e, size);
+      for (int32_t e = ranges_[rule].begin; e < ranges_[rule].end; ++e) {
+        size[e] = expanded_size(e, size);
+        texts_[e] = text_kind(e);
+      }
       const int64_t body_size = size[source_.rule_bodies[rule]];
       const int64_t limit = reference_count_[rule] == 1 ? kInlineSingle : kInlineAlways;
       facts_.recursive[rule] = components.cyclic[components.of[rule]];
-      facts_.inlined[rule] =
-          !facts_.recursive[rule] && body_size <= limit && !source_.rule_options[rule].any();
+      const bool is_plain = !facts_.recursive[rule] && !source_.rule_options[rule].any();
+      const TextKind& text = texts_[source_.rule_bodies[rule]];
+      facts_.framed[rule] = is_plain && rule != source_.root && text.calls_nothing && text.loops;
+      facts_.inlined[rule] = is_plain && body_size <= limit && !facts_.framed[rule];
     }
+  }
+
+  struct TextKind {
+    bool calls_nothing = true;  // becomes an automaton without calls
+    bool is_wide = false;       // has a class of many characters
+    bool loops = false;         // loops over such a class
+    void add(const TextKind& part) {
+      calls_nothing &= part.calls_nothing;
+      is_wide |= part.is_wide;
+      loops |= part.loops;
+    }
+  };
+
+  TextKind text_kind(int32_t index) const {
+    const Expression& e = source_.expressions[index];
+    TextKind kind;
+    switch (e.op) {
+      case Op::kLiteral:
+        break;
+      case Op::kCharClass: {
+        int64_t characters = 0;
+        for (int64_t i = 0; i < e.count; ++i)
+          characters += source_.ranges[e.first + i].high - source_.ranges[e.first + i].low + 1;
+        kind.is_wide = characters >= kWideClass;
+        break;
+      }
+      case Op::kRuleRef:
+        if (facts_.inlined[e.first]) return texts_[source_.rule_bodies[e.first]];
+        kind.calls_nothing = false;
+        break;
+      case Op::kTokenSet:
+      case Op::kMembers:
+        kind.calls_nothing = false;
+        break;
+      case Op::kSequence:
+      case Op::kChoice:
+      case Op::kAutomaton:
+        for (const int32_t child : source_.children_of(e)) kind.add(texts_[child]);
+        kind.loops |= e.op == Op::kAutomaton && kind.is_wide;
+        break;
+      case Op::kRepeat:
+        kind = texts_[e.first];
+        kind.calls_nothing &= !facts_.counted[index];
+        kind.loops |= e.max == kUnbounded && kind.is_wide;
+        break;
+    }
+    return kind;
   }
 
   int64_t expanded_size(int32_t index, const std::vector<int64_t>& size) {
@@ -337,6 +428,7 @@ class Analyzer {
       case Op::kRuleRef:
         return facts_.inlined[e.first] ? saturating_add(size[source_.rule_bodies[e.first]], 1) : 1;
       case Op::kTokenSet:
+      case Op::kMembers:
         return 1;
       case Op::kSequence:
       case Op::kChoice:
@@ -375,14 +467,26 @@ class Analyzer {
   std::vector<int32_t> reference_count_;
   std::vector<News> news_;
   std::vector<int32_t> parent_;  // by expression; -1: a rule's body
-  std::vector<int32_t> rule_of_body_, automata_;
-  std::vector<std::vector<int32_t>> references_to_;     // by rule
+  std::vector<int32_t> rule_of_body_;
+  std::vector<int32_t> searched_;                      // automata and Members, whose facts take a search
+  std::vector<std::vector<int32_t>> references_to_;    // by rule
+  std::vector<std::vector<int32_t>> ends_empty_with_;  // by rule: those that end at once where it is nullable
   std::vector<int32_t> not_nullable_, not_productive_;  // of sequences: children of which that is not known
   std::vector<uint8_t> has_text_;                       // of sequences: some child is nonempty
   std::vector<uint8_t> must_unroll_;
+  std::vector<TextKind> texts_;  // by expression
 };
 
 }  // namespace
+
+MemberOrder ExpressionFacts::member_order(const GrammarSource& source, const Expression& members) const {
+  MembersShape shape = source.members[members.min];
+  const auto children = source.children_of(members);
+  std::vector<uint8_t> possible(shape.count);
+  for (int32_t i = 0; i < shape.count; ++i) possible[i] = nonempty[children[i]];
+  if (shape.has_separator && !productive(children[shape.count])) shape.max = std::min<int64_t>(shape.max, 1);
+  return MemberOrder(shape, possible);
+}
 
 ExpressionFacts analyze_expressions(const GrammarSource& source) { return Analyzer(source).run(); }
 

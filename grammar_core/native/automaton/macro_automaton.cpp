@@ -9,6 +9,7 @@ namespace syntagma {
 namespace {
 
 constexpr size_t kMemoryLimit = size_t{256} << 20;
+constexpr size_t kLongestShape = 20'000;  // numbers of a symbol's automaton up to which frames are shared
 
 }  // namespace
 
@@ -17,7 +18,8 @@ MacroAutomaton::MacroAutomaton(Nfa nfa) : nfa_(std::move(nfa)) {
   own_bytes_ = nfa_.memory_bytes() + in_set_.size() * sizeof(uint32_t);
   for (const Symbol& symbol : nfa_.symbols()) {
     counts_ |= symbol.is_counter();
-    captures_ |= symbol.capture >= 0;
+    captures_ |= symbol.records();
+    early_ends_ |= symbol.early >= 0;
     temperatures_ |= symbol.temperature >= 0;
     budgets_ |= symbol.has_budget();
     if (symbol.max_chars >= 0) smallest_char_budget_ = std::min(smallest_char_budget_, symbol.max_chars);
@@ -32,7 +34,7 @@ MacroAutomaton::MacroAutomaton(Nfa nfa) : nfa_(std::move(nfa)) {
 void MacroAutomaton::account(size_t bytes) {
   own_bytes_ += bytes;
   const size_t total = own_bytes_ + report_sets_.memory_bytes() + state_sets_.memory_bytes() +
-                       context_keys_.memory_bytes() + state_keys_.memory_bytes() +
+                       context_keys_.memory_bytes() + state_keys_.memory_bytes() + nfa_.derived_bytes() +
                        captured_lists_.memory_bytes() + after_.memory_bytes();
   memory_bytes_.store(total, std::memory_order_relaxed);
   if (total > kMemoryLimit)
@@ -80,8 +82,8 @@ int32_t MacroAutomaton::build_start(int32_t context) {
       add_state(symbol.start);
     }
   c.lazy = nfa_.symbols()[c.wanted[0]].lazy;
-  for (size_t i = 0; i < c.wanted.size(); i += 2) c.captures |= nfa_.symbols()[c.wanted[i]].capture >= 0;
-  for (const auto& [symbol, target] : c.corners) c.captures |= nfa_.symbols()[symbol].capture >= 0;
+  for (size_t i = 0; i < c.wanted.size(); i += 2) c.captures |= nfa_.symbols()[c.wanted[i]].records();
+  for (const auto& [symbol, target] : c.corners) c.captures |= nfa_.symbols()[symbol].records();
   std::sort(c.corners.begin(), c.corners.end());
   account(c.corners.size() * sizeof(c.corners[0]) + c.wanted.size() * sizeof(int32_t) + sizeof(Context));
   return intern_state(context, true, 0);
@@ -95,21 +97,23 @@ void MacroAutomaton::begin_set() {
 
 // Adds a state and all that it reaches over empty edges.
 void MacroAutomaton::add_state(int32_t nfa_state) {
-  if (in_set_[nfa_state] == set_number_) return;
-  in_set_[nfa_state] = set_number_;
-  reached_.assign(1, nfa_state);
+  reached_.clear();
+  reach(nfa_state);
   while (!reached_.empty()) {
     const int32_t s = reached_.back();
     reached_.pop_back();
     TimeLimit::tick();
     if (nfa_.has_edges(s) || nfa_.accepts(s) >= 0) set_.push_back(s);
     if (nfa_.accepts(s) >= 0) accepted_.push_back(nfa_.accepts(s));
-    for (const int32_t target : nfa_.empty_edges(s)) {
-      if (in_set_[target] == set_number_) continue;
-      in_set_[target] = set_number_;
-      reached_.push_back(target);
-    }
+    for (const int32_t target : nfa_.empty_edges(s)) reach(target);
   }
+}
+
+void MacroAutomaton::reach(int32_t nfa_state) {
+  if (static_cast<size_t>(nfa_state) >= in_set_.size()) in_set_.resize(2 * nfa_state + 1, 0);
+  if (in_set_[nfa_state] == set_number_) return;
+  in_set_[nfa_state] = set_number_;
+  reached_.push_back(nfa_state);
 }
 
 // Adds what follows inside the frame from symbols that completed, and collects what the frame reports.
@@ -143,10 +147,11 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   states.clear();
   // A lazy rule ends where it first can.
   const bool ends_here = contexts_[context].lazy && reports != 0;
-  bool has_calls = false, has_counters = false, has_tokens = false;
+  bool has_calls = false, has_counters = false, has_tokens = false, goes_on = false;
   for (const int32_t s : set_) {
     if (!nfa_.has_edges(s) || ends_here) continue;
     states.push_back(s);
+    goes_on |= !is_early_state(context, s);
     has_tokens |= !nfa_.token_edges(s).empty();
     for (const CallEdge& call : nfa_.call_edges(s)) {
       const bool is_counter = nfa_.symbols()[call.symbol].is_counter();
@@ -154,15 +159,16 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
       has_calls |= is_counter || !is_start;
     }
   }
-  if (states.empty() && reports == 0) return kNone;
+  if (!goes_on && reports == 0) return kNone;
   std::sort(states.begin(), states.end());
   const int32_t set_id = state_sets_.intern(states);
   captured_now_.clear();
   if (captures_ && !is_start)
     for (const int32_t symbol : accepted_)
-      if (nfa_.symbols()[symbol].capture >= 0) captured_now_.push_back(symbol);
+      if (nfa_.symbols()[symbol].records()) captured_now_.push_back(symbol);
   const int32_t captured = captured_lists_.intern(captured_now_);
-  const int32_t key[] = {context, is_start, reports, set_id, captured};
+  const bool early = !is_start && !ends_here && ends_early(context);
+  const int32_t key[] = {context, is_start, reports, set_id, captured, early};
   const int32_t id = state_keys_.intern(key);
   if (id < static_cast<int32_t>(states_.size())) return id;
   account(sizeof(MacroState) + nfa_.class_count() * sizeof(int32_t) + 64);
@@ -176,10 +182,25 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   m.captured = captured;
   m.marks_start = is_start && contexts_[context].captures;
   m.is_start = is_start;
+  m.ends_early = early;
+  const int32_t occurrence = contexts_[context].wanted[0];
+  if (early && nfa_.symbols()[occurrence].records()) m.early_capture = occurrence;
   m.states = set_id;
   m.next = std::make_unique<std::atomic<int32_t>[]>(nfa_.class_count());
   for (int i = 0; i < nfa_.class_count(); ++i) m.next[i].store(kUnknown, std::memory_order_relaxed);
   return id;
+}
+
+// Whether the set last closed completes what the frame's occurrence may end after once its budget is used up.
+bool MacroAutomaton::ends_early(int32_t context) const {
+  const int32_t early = nfa_.symbols()[contexts_[context].wanted[0]].early;
+  return early >= 0 && in_set_[nfa_.symbols()[early].accept] == set_number_;
+}
+
+// Whether a state only follows what an occurrence may end after, and is no way on for it.
+bool MacroAutomaton::is_early_state(int32_t context, int32_t nfa_state) const {
+  const int32_t early = nfa_.symbols()[contexts_[context].wanted[0]].early;
+  return early >= 0 && nfa_.owner(nfa_state) == early;
 }
 
 int32_t MacroAutomaton::compute_next(int32_t id, int byte_class) {
@@ -200,6 +221,7 @@ int32_t MacroAutomaton::tail_reports(int32_t context, int32_t nfa_state) {
   const uint64_t key = static_cast<uint64_t>(context) << 32 | static_cast<uint32_t>(nfa_state);
   const auto found = tail_reports_.find(key);
   if (found != tail_reports_.end()) return found->second;
+  if (nfa_.surely_goes_on(nfa_state)) return 0;
   begin_set();
   add_state(nfa_state);
   const int32_t closed = close_set(context);
@@ -384,6 +406,30 @@ void MacroAutomaton::add_temperatures_of_owner(int32_t context, int32_t nfa_stat
       pending.push_back(caller);
     }
   }
+}
+
+std::vector<int32_t> MacroAutomaton::regular_frame(int32_t id) {
+  const std::lock_guard lock(mutex_);
+  const MacroState& m = states_[id];
+  const Context& c = contexts_[m.context];
+  if (c.wanted.size() != 2 || !c.corners.empty()) return {};
+  const auto [entry, added] = shapes_.try_emplace(c.wanted[0]);
+  if (added) {
+    entry->second = nfa_.shape(c.wanted[0]);
+    if (entry->second.size() > kLongestShape) entry->second.clear();
+    account(entry->second.size() * sizeof(int32_t) + 64);
+  }
+  if (entry->second.empty()) return {};
+  std::vector<int32_t> key = entry->second;
+  key.push_back(m.reports != 0 ? -4 : -3);
+  key.push_back(c.lazy ? -4 : -3);
+  for (const int32_t s : state_sets_[m.states]) key.push_back(nfa_.rank_in_owner(s));
+  return key;
+}
+
+int32_t MacroAutomaton::frame_reports(int32_t id) {
+  const std::lock_guard lock(mutex_);
+  return contexts_[states_[id].context].wanted[1];
 }
 
 int32_t MacroAutomaton::union_reports(int32_t a, int32_t b) {

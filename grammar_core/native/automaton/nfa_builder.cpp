@@ -51,9 +51,19 @@ int32_t NfaBuilder::rule_symbol(int32_t rule) {
   symbol.lazy = options.lazy;
   symbol.capture = options.capture;
   symbol.temperature = options.temperature;
-  symbol_of_rule_[rule] = body_symbol(source_.rule_bodies[rule], symbol);
-  if (options.lazy ||
-      options.has_budget()) {  // a frame of its own, so that ending early ends only this occurrence
+  symbol.marker = {options.stop_capture, options.suffix_bytes, options.stop_bytes};
+  const int32_t body = symbol_of_rule_[rule] = body_symbol(source_.rule_bodies[rule], symbol);
+  if (options.body_rule >= 0 && options.records()) {
+    const int32_t measure = measuring_symbol(options);
+    nfa_.symbols_[body].marker.measure = measure;
+  }
+  if (options.may_end_early()) {
+    const int32_t early = early_symbol(options.body_rule);
+    nfa_.symbols_[body].early = early;
+    add_empty(nfa_.symbols_[body].start, nfa_.symbols_[early].start);
+  }
+  if (options.lazy || options.has_budget() ||
+      facts_.framed[rule]) {  // a frame of its own, so that ending early ends only this occurrence
     Symbol once;
     once.max_tokens = options.max_tokens;
     once.max_chars = options.max_chars;
@@ -62,6 +72,28 @@ int32_t NfaBuilder::rule_symbol(int32_t rule) {
     symbol_of_rule_[rule] = add_symbol(once);
   }
   return symbol_of_rule_[rule];
+}
+
+// What an occurrence that ends early may end after, to be followed inside the occurrence's frame.
+int32_t NfaBuilder::early_symbol(int32_t body_rule) {
+  Symbol symbol;
+  symbol.rule = body_rule;
+  symbol.lazy = true;  // without frames of its own
+  return body_symbol(source_.rule_bodies[body_rule], symbol);
+}
+
+// A marker and what stands before it, never called.
+int32_t NfaBuilder::measuring_symbol(const RuleOptions& options) {
+  const auto id = static_cast<int32_t>(nfa_.symbols_.size());
+  Symbol symbol;
+  symbol.rule = options.marker_rule;
+  symbol.lazy = true;
+  symbol.start = new_state(id);
+  symbol.boundary = new_state(id);
+  symbol.accept = new_state(id);
+  add_task(source_.rule_bodies[options.body_rule], symbol.start, symbol.boundary, id);
+  add_task(source_.rule_bodies[options.marker_rule], symbol.boundary, symbol.accept, id);
+  return add_symbol(symbol);
 }
 
 int32_t NfaBuilder::counter_symbol(int32_t repeat) {
@@ -95,7 +127,7 @@ int32_t NfaBuilder::root_symbol() {
 }
 
 void NfaBuilder::build() {
-  nfa_.root_nullable_ = facts_.nullable[source_.rule_bodies[source_.root]];
+  nfa_.root_nullable_ = facts_.rule_nullable[source_.root];
   nfa_.root_ = root_symbol();
   while (!tasks_.empty()) {
     const Task task = tasks_.back();
@@ -124,7 +156,12 @@ void NfaBuilder::run_task(const Task& task) {
       return build_repeat(task, e);
     case Op::kAutomaton:
       return build_automaton(task, e);
+    case Op::kMembers:
+      return build_members(task, e);
     case Op::kTokenSet:
+      if (nfa_.symbols_[task.owner].boundary >= 0)
+        throw InvalidGrammar("Rule \"" + source_.rule_names[nfa_.symbols_[task.owner].rule] +
+                             "\" is a marker at the end of a text, or stands before one, and has token sets");
       tokens_.push_back({task.from, {static_cast<int32_t>(e.first), task.to}});
       return;
   }
@@ -165,7 +202,8 @@ void NfaBuilder::build_reference(const Task& task, const Expression& e) {
   const RuleOptions& options = source_.rule_options[rule];
   if (in_lazy(task) && (facts_.recursive[rule] || options.any()))
     throw InvalidGrammar(
-        "The lazy rule \"" + source_.rule_names[nfa_.symbols_[task.owner].rule] +
+        (nfa_.symbols_[task.owner].boundary >= 0 ? "The marker rule \"" : "The lazy rule \"") +
+        source_.rule_names[nfa_.symbols_[task.owner].rule] +
         "\" must have a body without recursive rules and rules with options, but refers to \"" +
         source_.rule_names[rule] + "\"");
   if (facts_.inlined[rule] || in_lazy(task)) {
@@ -315,6 +353,61 @@ void NfaBuilder::build_label(const Task& task, size_t edges) {
     calls_.push_back({task.from, {rule_symbol(static_cast<int32_t>(e.first)), task.to}});
 }
 
+void NfaBuilder::build_members(const Task& task, const Expression& e) {
+  if (in_lazy(task))
+    throw InvalidGrammar("The lazy rule \"" + source_.rule_names[nfa_.symbols_[task.owner].rule] +
+                         "\" must have a body without Members");
+  if (facts_.nullable[task.expression]) add_empty(task.from, task.to);
+  if (facts_.nonempty[task.expression])
+    calls_.push_back({task.from, {members_symbol(task.expression), task.to}});
+  static_cast<void>(e);
+}
+
+int32_t NfaBuilder::members_symbol(int32_t expression) {
+  const auto found = symbol_of_members_.find(expression);
+  if (found != symbol_of_members_.end()) return found->second;
+  const Expression& e = source_.expressions[expression];
+  const MembersShape& shape = source_.members[e.min];
+  const auto children = source_.children_of(e);
+  const auto id = static_cast<int32_t>(nfa_.symbols_.size());
+  Symbol symbol;
+  symbol.accept = new_state(id);
+  add_symbol(symbol);
+  symbol_of_members_.emplace(expression, id);
+  MemberLoop loop{id, new_state(id), new_state(id), symbol.accept, {}, facts_.member_order(source_, e)};
+  for (int32_t i = 0; i < shape.count; ++i) {
+    const bool may_come = facts_.nonempty[children[i]] != 0;
+    if (facts_.nullable[children[i]])
+      throw InvalidGrammar("Rule \"" + source_.rule_names[source_.expressions[children[i]].first] +
+                           "\" is a member of Members and must not match the empty text");
+    loop.calls.push_back(may_come ? member_symbol(children[i], shape.repeatable[i] != 0) : -1);
+    if (may_come) calls_.push_back({loop.entrance, {loop.calls.back(), loop.between}});
+  }
+  add_empty(loop.between, loop.accept);
+  if (shape.has_separator)
+    add_task(children[shape.count], loop.between, loop.entrance, id);
+  else
+    add_empty(loop.between, loop.entrance);
+  nfa_.loops_.push_back(std::move(loop));
+  return id;
+}
+
+// A repeatable member may come at many places, and its masks are the same at all of them if it has a frame of
+// its own.
+int32_t NfaBuilder::member_symbol(int32_t reference, bool repeatable) {
+  const auto rule = static_cast<int32_t>(source_.expressions[reference].first);
+  const int32_t symbol = rule_symbol(rule);
+  if (!repeatable || facts_.left_recursive[rule] || nfa_.symbols_[symbol].is_counter()) return symbol;
+  const auto [found, added] = frame_of_rule_.try_emplace(rule, -1);
+  if (added) {
+    Symbol once;
+    once.counter_body = symbol;
+    once.min = once.max = 1;
+    found->second = add_symbol(once);
+  }
+  return found->second;
+}
+
 template <typename Edge>
 void NfaBuilder::place_edges(std::vector<Placed<Edge>>& placed, std::vector<uint32_t>& begin,
                              std::vector<Edge>& edges) {
@@ -337,6 +430,11 @@ void NfaBuilder::finish() {
   nfa_.accepts_.assign(state_count_, -1);
   for (size_t i = 0; i < nfa_.symbols_.size(); ++i)
     if (!nfa_.symbols_[i].is_counter()) nfa_.accepts_[nfa_.symbols_[i].accept] = static_cast<int32_t>(i);
+  for (size_t i = 0; i < nfa_.loops_.size(); ++i) {
+    const MemberLoop& loop = nfa_.loops_[i];
+    nfa_.symbols_[loop.symbol].start =
+        nfa_.derive(static_cast<int32_t>(i), loop.order.start(), loop.entrance);
+  }
 }
 
 }  // namespace syntagma

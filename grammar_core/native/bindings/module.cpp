@@ -1,6 +1,7 @@
 // Python bindings: conversions only.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -44,7 +45,8 @@ void init_vocabulary(Vocabulary* self, const nb::list& tokens, std::vector<int32
 
 std::shared_ptr<CompiledGrammar> compile(const nb::bytes& program, const nb::bytes& literals,
                                          std::vector<std::string> rule_names, int32_t root,
-                                         std::shared_ptr<Vocabulary> vocabulary, size_t mask_bytes_limit,
+                                         std::shared_ptr<Vocabulary> vocabulary,
+                                         std::shared_ptr<FrameRows> frame_rows, size_t mask_bytes_limit,
                                          double compile_seconds, double step_seconds) {
   std::vector<int64_t> words(program.size() / sizeof(int64_t));
   std::memcpy(words.data(), program.c_str(), words.size() * sizeof(int64_t));
@@ -52,8 +54,21 @@ std::shared_ptr<CompiledGrammar> compile(const nb::bytes& program, const nb::byt
   const nb::gil_scoped_release release;
   const TimeLimit limit("Compiling the grammar", compile_seconds);
   GrammarSource source = decode_program(words, std::move(text), std::move(rule_names), root);
-  return std::make_shared<CompiledGrammar>(std::move(source), std::move(vocabulary),
+  return std::make_shared<CompiledGrammar>(std::move(source), std::move(vocabulary), std::move(frame_rows),
                                            CompiledGrammarLimits{mask_bytes_limit, step_seconds});
+}
+
+void init_member_order(MemberOrder* self, const std::vector<bool>& required,
+                       const std::vector<bool>& repeatable, bool ordered, int64_t min, int64_t max,
+                       std::vector<std::pair<int32_t, int32_t>> implications) {
+  MembersShape shape{static_cast<int32_t>(required.size()),
+                     {required.begin(), required.end()},
+                     {repeatable.begin(), repeatable.end()},
+                     ordered,
+                     min,
+                     max < 0 ? kUnbounded : max,
+                     std::move(implications)};
+  new (self) MemberOrder(shape, std::vector<uint8_t>(required.size(), 1));
 }
 
 bool fill_row(Matcher& matcher, nb::handle bitmask, int64_t index) {
@@ -118,10 +133,8 @@ nb::list history(const Matcher& matcher) {
 // (index of the name, text) of each capture.
 nb::list captures(const Matcher& matcher, bool deduplicate) {
   nb::list result;
-  for (const CaptureEvent& event : matcher.captures(deduplicate)) {
-    const std::string_view text = matcher.text(event.begin, event.end);
-    result.append(nb::make_tuple(event.symbol, nb::bytes(text.data(), text.size())));
-  }
+  for (const Capture& capture : matcher.captures(deduplicate))
+    result.append(nb::make_tuple(capture.name, nb::bytes(capture.text.data(), capture.text.size())));
   return result;
 }
 
@@ -160,9 +173,20 @@ NB_MODULE(_native, m) {
       .def_prop_ro("size", &Vocabulary::size)
       .def_prop_ro("memory_bytes", &Vocabulary::memory_bytes);
 
+  nb::class_<FrameRows>(m, "FrameRows")
+      .def(nb::init<size_t>(), "limit_bytes"_a)
+      .def_prop_ro("memory_bytes", &FrameRows::memory_bytes);
+
   nb::class_<CompiledGrammar>(m, "CompiledGrammar")
       .def_prop_ro("memory_bytes", &CompiledGrammar::memory_bytes);
   m.def("compile", &compile);
+
+  nb::class_<MemberOrder>(m, "MemberOrder")
+      .def("__init__", &init_member_order, "required"_a, "repeatable"_a, "ordered"_a, "min"_a, "max"_a,
+           "implications"_a)
+      .def_prop_ro("start", &MemberOrder::start)
+      .def("after", &MemberOrder::after, "configuration"_a, "member"_a)
+      .def("is_complete", &MemberOrder::is_complete, "configuration"_a);
 
   nb::class_<Matcher>(m, "Matcher")
       .def("__init__", &init_matcher, "grammar"_a, "stop_tokens"_a.none() = nb::none(),
