@@ -29,6 +29,7 @@ def expand_macros(rules: tuple[Rule, ...], *, but: Kinds = ()) -> tuple[Rule, ..
     Nodes of the classes `but` stay.
     """
     expansions = {kind: expand for kind, expand in _EXPANSIONS.items() if kind not in but}
+
     def expand(expr: Expr) -> Expr:
         expansion = expansions.get(type(expr))
         return expr if expansion is None else expansion(expr)
