@@ -74,7 +74,10 @@ class TextLanguage:
 
         Raises RegexError with the column, GrammarLimitError.
         """
-        return TextLanguage(patterns=(TextPattern(pattern_expression(pattern)),))
+        expression = pattern_expression(pattern)
+        if bound_length(expression, 0, None) == _FREE_TEXT.expression:
+            return _ALL
+        return TextLanguage(patterns=(TextPattern(expression),))
 
     @staticmethod
     def format(name: str) -> TextLanguage:

@@ -54,7 +54,7 @@ class NfaBuilder {
   void build_loop(const Task& task, int32_t body);
   void build_copies(const Task& task, const Expression& e);
   void build_automaton(const Task& task, const Expression& e);
-  void build_label(const Task& task, size_t edges);
+  void build_label(const Task& task, bool may_copy);
   void build_members(const Task& task, const Expression& e);
   int32_t members_symbol(int32_t expression);
   int32_t member_symbol(int32_t reference, bool repeatable);

@@ -50,12 +50,12 @@ def compile_by_algebra(tree: Tree) -> Expr | None:
     try:
         items = [RegularLanguage.from_expression(part.expression) for part in parts]
         found = [_expression_of(items, choices) for choices in options]
+        kept = tuple(expression for expression in found if expression is not None)
+        if len(kept) < len(found):
+            return None
+        return RegularLanguage.from_expression(Choice(kept)).to_expression()
     except GrammarLimitError:
         return None
-    kept = [expression for expression in found if expression is not None]
-    if len(kept) < len(found):
-        return None
-    return kept[0] if len(kept) == 1 else Choice(tuple(kept))
 
 
 def _parts(tree: Tree) -> list[_Part] | None:
