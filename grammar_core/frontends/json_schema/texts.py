@@ -192,6 +192,11 @@ class TextLanguage:
             return _choice(tuple(natural_literal(value) for value in self._values))
         return quoted(speller.automaton(self.language))
 
+    def excluded_only(self) -> frozenset[str] | None:
+        """The strings that are not in the set, where the description says nothing else."""
+        is_plain = self._values is None and not self._patterns and not self._low and self._high is None
+        return self._excluded if is_plain else None
+
     def is_unrestricted(self) -> bool:
         """Whether the description says nothing."""
         return self is _ALL or not (
