@@ -5,6 +5,8 @@
 namespace syntagma {
 namespace {
 
+constexpr uint32_t kLargeSubtree = 256;  // nodes from which on it pays to look into what a state can read
+
 void add_consumed(std::vector<ConsumedTokens>& consumed, std::pair<uint32_t, uint32_t> ranks, int32_t extra) {
   if (ranks.first == ranks.second) return;
   if (!consumed.empty() && consumed.back().last == ranks.first && consumed.back().extra == extra)
@@ -106,8 +108,10 @@ WalkFindings VocabularyWalk::run(int32_t start, const MergedTrie& rests) {
 // Whether `state` loops over every byte below `node`. When iterations are counted, it must also be one where
 // a character is an iteration, and nobody may be waiting for those bytes once the iterations are used up.
 bool VocabularyWalk::consumes_all_below(int32_t before, int32_t state, uint32_t node, bool counted) {
-  if (state != before && !walker_.loop_known(state)) return false;
   const GroupSet below = vocabulary_.trie()[node].groups_below;
+  if (!counted && vocabulary_.trie()[node].subtree_end - node >= kLargeSubtree)
+    return (below & ~walker_.safe_groups(state)) == 0;
+  if (state != before && !walker_.loop_known(state)) return false;
   if ((below & ~walker_.loop_groups(state)) != 0) return false;
   if (!counted) return true;
   return walker_.between_iterations(state) && (below & follow(walker_.reports(state)).groups) == 0;
