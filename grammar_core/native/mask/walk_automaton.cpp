@@ -28,6 +28,29 @@ int32_t WalkAutomaton::state_of(Item item) {
   return intern(scratch_);
 }
 
+Item WalkAutomaton::lone_item(int32_t state) const {
+  const auto key = keys_[state];
+  if (key.size() != 3 || key[0] != 0 || key[2] != kBaseParents) return {kNone, kNone};
+  return {key[1], key[2]};
+}
+
+int32_t WalkAutomaton::usual_target(int32_t state) {
+  int32_t candidate = kNone;
+  int lead = 0;  // R. Boyer and J. Moore, "MJRTY: a fast majority vote algorithm", 1991
+  for (int byte = 'a'; byte <= 'z'; ++byte) {
+    const int32_t target = next(state, static_cast<uint8_t>(byte));
+    if (target == candidate) {
+      ++lead;
+    } else if (lead == 0) {
+      candidate = target;
+      lead = 1;
+    } else {
+      --lead;
+    }
+  }
+  return candidate != state && candidate != kNone && has_items(candidate) ? candidate : kNone;
+}
+
 int32_t WalkAutomaton::intern(const Configuration& configuration) {
   key_.assign(1, configuration.base_reports);
   for (const Item& item : configuration.items) {

@@ -25,6 +25,10 @@ class WalkAutomaton {
 
   // At the beginning of a walk, whose work is limited.
   void begin_walk() { stepper_.reset_work(); }
+  // The only item of a state that stands on the base alone; kNone as its macro-state if there is none such.
+  Item lone_item(int32_t state) const;
+  // The state that most letters lead to, if it is another one that stays alive; or kNone.
+  int32_t usual_target(int32_t state);
   // The state of a single item.
   int32_t state_of(Item item);
   // The state after a byte, or kNone.
