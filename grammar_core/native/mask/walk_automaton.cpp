@@ -6,7 +6,7 @@
 namespace syntagma {
 namespace {
 
-constexpr size_t kMostSafeStates = 256;
+constexpr size_t kMostSafeStates = 48;
 
 // Well-formed characters by lead byte (Unicode Standard, table 3-7): after the lead, the second byte's range.
 struct LeadRange {
@@ -202,8 +202,7 @@ GroupSet WalkAutomaton::compute_safe(int32_t state) {
     groups &= character_targets(reached[i]).alive;
     if (reached.size() > kMostSafeStates) groups = 0;
   }
-  states_[state].safe_known = true;
-  if (groups == 0) return 0;
+  // Where nothing is safe, because text is counted perhaps, it is not from the states on the way either.
   for (const int32_t s : reached) {
     states_[s].safe_known = true;
     states_[s].safe_groups |= groups;
