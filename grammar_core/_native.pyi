@@ -128,3 +128,35 @@ def traverse_draft_tree(
     temperatures: Any,
     default_temperature: float,
 ) -> bool: ...
+
+class Dfa:
+    """A deterministic automaton over code points. Immutable."""
+
+    @staticmethod
+    def from_program(words: bytes, literals: bytes) -> Dfa:
+        """Of a program of one rule. Raises GrammarLimitError."""
+
+    def intersect(self, other: Dfa) -> Dfa: ...
+    def unite(self, other: Dfa) -> Dfa: ...
+    def subtract(self, other: Dfa) -> Dfa: ...
+    def complement(self) -> Dfa: ...
+    def with_length(self, min: int, max: int | None) -> Dfa:
+        """The texts of `min` to `max` code points."""
+
+    @property
+    def state_count(self) -> int: ...
+    def is_empty(self) -> bool: ...
+    def contains(self, text: str) -> bool: ...
+    def length_range(self) -> tuple[int, int | None]:
+        """Code points of the shortest and the longest text, None without a longest. Not of no texts."""
+
+    def shortest_text(self) -> str:
+        """The first of the shortest texts. Not of no texts."""
+
+    def all_texts(self, limit: int) -> list[str] | None:
+        """Every text in the order of code points, None if they are more than `limit`."""
+
+    def edges(
+        self,
+    ) -> tuple[list[tuple[tuple[int, int], ...]], list[tuple[int, int, int]], tuple[int, ...]]:
+        """Ranges of each label, edges as (source, target, number of a label), accepting states."""

@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from grammar_core.frontends.ebnf.parser import parse_ebnf
+from grammar_core.frontends.json_schema.documents import schema_text
+from grammar_core.frontends.json_schema.frontend import (
+    SchemaOptions,
+    builtin_json_rules,
+    check_options,
+    schema_rules,
+)
+from grammar_core.frontends.json_schema.layout import LayoutOptions
 from grammar_core.frontends.regex import parse_regex
 from grammar_core.ir.combination import gather_rules
-from grammar_core.ir.nodes import CharClass, Choice, Expr, Regex, Rule, Sequence
+from grammar_core.ir.nodes import (
+    CharClass,
+    Choice,
+    Expr,
+    Members,
+    Regex,
+    Rule,
+    Sequence,
+    Substring,
+    TagDispatch,
+    TokenTagDispatch,
+)
 from grammar_core.ir.printer import print_grammar
 from grammar_core.ir.serializer import deserialize_rules, serialize_rules
 from grammar_core.ir.validation import validate_rules
 from grammar_core.ir.warnings import GrammarWarning, find_warnings
+from grammar_core.passes.expand_macros import expand_macros
 from grammar_core.sampling import sample_sentences
+
+_PRINTED_MACROS = (Members, Substring, TagDispatch, TokenTagDispatch)
 
 if TYPE_CHECKING:
     from grammar_core.tokenizer_info import TokenizerInfo
@@ -50,6 +72,50 @@ class Grammar:
         """
         body = Regex(pattern, False, flags, parse_regex(pattern, flags=flags))
         return cls((Rule("root", body),), "root")
+
+    @classmethod
+    def from_json_schema(
+        cls,
+        schema: str | dict[str, Any] | bool | type[Any],
+        *,
+        any_whitespace: bool = True,
+        indent: int | None = None,
+        separators: tuple[str, str] | None = None,
+        strict_mode: bool = True,
+        max_whitespace_cnt: int | None = None,
+        whitespace_pattern: str | None = None,
+        any_order: bool = False,
+        lexical: Literal["natural", "any"] = "natural",
+        loosen: Iterable[str] = (),
+        documents: Mapping[str, Any] | None = None,
+    ) -> Grammar:
+        """The JSON texts of the values that a JSON schema of draft 4 to 2020-12 allows.
+
+        `schema` is JSON text, what such text would parse to, or a pydantic model class. White space between
+        the parts of a value is free; `max_whitespace_cnt` bounds each gap, `whitespace_pattern` is a regular
+        expression for it (BOUNDED_WHITESPACE is one under which no text is endless). Without
+        `any_whitespace` the texts are those of `json.dumps` with `indent` and `separators`. `strict_mode`
+        closes objects that declare keys and arrays that declare first items unless they say what else may
+        follow. Keys come in the schema's order, and others between them; with `any_order` in any order.
+        `lexical="any"` allows every spelling of numbers and keys instead of the natural one. `loosen` names
+        keywords that need not hold where they cannot be enforced. `documents` are schemas by their URI that
+        `$ref` may refer to.
+
+        Raises JsonSchemaError, with the JSON pointer of a keyword, for what is no schema or cannot be enforced
+        exactly, JsonSchemaLimitError for a schema beyond a limit, ValueError for options that make no sense.
+
+            Grammar.from_json_schema({"type": "array", "items": {"type": "integer"}, "maxItems": 3})
+        """
+        layout = LayoutOptions(any_whitespace, indent, separators, max_whitespace_cnt, whitespace_pattern)
+        loosened = frozenset(loosen)
+        check_options(lexical, loosened)
+        options = SchemaOptions(layout, strict_mode, any_order, lexical, loosened)
+        return cls(schema_rules(schema_text(schema), options, documents or {}), "root")
+
+    @classmethod
+    def builtin_json_grammar(cls) -> Grammar:
+        """Every JSON text that is an object or an array, white space free between its parts."""
+        return cls(builtin_json_rules(), "root")
 
     @classmethod
     def from_rules(cls, rules: Iterable[Rule], *, root_rule_name: str = "root") -> Grammar:
@@ -110,7 +176,7 @@ class Grammar:
 
     def __str__(self) -> str:
         """The grammar as EBNF text whose root rule is `root`; parsing it gives the same language."""
-        return print_grammar(self.rules, self.root)
+        return print_grammar(expand_macros(self.rules, but=_PRINTED_MACROS), self.root)
 
     def __repr__(self) -> str:
         return f"<Grammar of {len(self.rules)} rules, root {self.root!r}>"

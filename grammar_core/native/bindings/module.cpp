@@ -14,6 +14,7 @@
 #include "automaton/time_limit.hpp"
 #include "bindings/arrays.hpp"
 #include "bindings/batch.hpp"
+#include "bindings/dfa.hpp"
 #include "parser/matcher.hpp"
 
 namespace nb = nanobind;
@@ -213,4 +214,5 @@ NB_MODULE(_native, m) {
       .def("is_terminated", &Matcher::is_terminated);
 
   bind_batch(m);
+  bind_dfa(m);
 }
