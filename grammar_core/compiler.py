@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from operator import itemgetter
 from typing import Any, Literal
 
 from grammar_core import _native
 from grammar_core.cache import SingleFlightCache
 from grammar_core.compiled_grammar import CompiledGrammar
 from grammar_core.frontends.json_schema.documents import schema_text
+from grammar_core.frontends.structural_tag import lower_structural_tag, read_document
 from grammar_core.grammar import Grammar
 from grammar_core.lowering import lower_grammar
 from grammar_core.passes.expand_macros import NATIVE_EXPANSIONS
@@ -87,6 +89,23 @@ class GrammarCompiler:
             lambda: self._compile(Grammar.from_ebnf(grammar, root_rule_name=root_rule_name)),
         )
 
+    def compile_lark(
+        self, text: str, *, named_grammars: Mapping[str, str | Grammar] | None = None
+    ) -> CompiledGrammar:
+        """The compiled form of text in the Lark dialect, with the special tokens of the compiler's tokenizer.
+
+        Arguments and errors are those of `Grammar.from_lark`, and those of `compile_grammar`.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"a Lark grammar is text, not {type(text).__name__}")
+        named = tuple(sorted((named_grammars or {}).items(), key=itemgetter(0)))
+        return self._compile_cached(
+            ("lark", text, named),
+            lambda: Grammar.from_lark(
+                text, tokenizer_info=self._tokenizer_info, named_grammars=named_grammars
+            ),
+        )
+
     def compile_json_schema(
         self,
         schema: str | dict[str, Any] | bool | type[Any],
@@ -129,6 +148,14 @@ class GrammarCompiler:
     def compile_builtin_json_grammar(self) -> CompiledGrammar:
         """The compiled form of `Grammar.builtin_json_grammar`."""
         return self._compile_cached(("builtin_json",), Grammar.builtin_json_grammar)
+
+    def compile_structural_tag(self, tag: Any, triggers: Iterable[str] | None = None) -> CompiledGrammar:
+        """The compiled form of a structural tag; arguments and errors as in `Grammar.from_structural_tag`."""
+        document = read_document(tag, triggers)
+        return self._compile_cached(
+            ("structural_tag", document.text()),
+            lambda: Grammar(lower_structural_tag(document, self._tokenizer_info), "root"),
+        )
 
     def compile_regex(self, pattern: str, *, flags: str | None = None) -> CompiledGrammar:
         """The compiled form of a regular expression; arguments and errors as in `Grammar.from_regex`."""

@@ -1,4 +1,4 @@
-"""Object shapes to expressions: a member rule for every key or set of keys, and how they may follow one another."""
+"""Object shapes to expressions: a rule for every key or set of keys, and how they follow one another."""
 
 from __future__ import annotations
 
@@ -77,11 +77,17 @@ def _is_plain(shape: ObjectShape) -> bool:
     return not keys.sets or (isinstance(keys.sets[0], NamedKeys) and keys.sets[0].names <= shape.named.keys())
 
 
+def _named_in(keys: KeySet) -> frozenset[str]:
+    """The keys that a plain rule does not concern."""
+    assert isinstance(keys, OtherKeys)
+    return keys.sets[0].names if keys.sets and isinstance(keys.sets[0], NamedKeys) else frozenset()
+
+
 def _plain_object(emitter: Emitter, shape: ObjectShape, depth: int) -> list[Expr]:
     required = set(shape.required)
     others = shape.rules[0][1] if shape.rules else ANY
     goals = shape.named
-    if not goals.keys() >= required or (shape.rules and not shape.rules[0][0].sets):  # type: ignore[union-attr]
+    if not goals.keys() >= required or (shape.rules and _named_in(shape.rules[0][0]) != goals.keys()):
         goals = {**goals, **dict.fromkeys(shape.required, others)}
         goals = {name: shape.goal_of(name) for name in goals}
     specs: list[Member] = []
@@ -137,7 +143,7 @@ def _all_names(shape: ObjectShape) -> list[str]:
 
 
 def _regions(emitter: Emitter, shape: ObjectShape, names: list[str]) -> list[Region]:
-    """A partition of the other keys by the sets that they are in, without sets of which no key may be there."""
+    """A partition of the other keys by the sets that they are in, without parts that may not be there."""
     atoms: dict[Atom, tuple[TextLanguage, ...]] = {}
     for keys in (*(keys for keys, _ in shape.rules), *(keys for keys, _, _ in shape.witnesses)):
         for part in parts(keys):
@@ -183,12 +189,12 @@ def _partition(
     for atom, inside in atoms.items():
         divided = []
         for memberships, languages in found:
-            met = tuple(one.intersect(part) for one in languages for part in inside)
+            met = tuple(_meet(one, part, is_last=len(atoms) == 1) for one in languages for part in inside)
             divided.append(({**memberships, atom: True}, met))
             outside = languages
             for part in inside:
                 complement = part.complement()
-                outside = tuple(one.intersect(complement) for one in outside)
+                outside = tuple(_meet(one, complement, is_last=len(atoms) == 1) for one in outside)
             divided.append(({**memberships, atom: False}, outside))
         if len(atoms) == 1:
             found = [
@@ -202,13 +208,19 @@ def _partition(
         found = [(m, languages) for m, languages in nonempty if languages]
         if len(found) > MAX_REGIONS:
             raise JsonSchemaLimitError(
-                f"patternProperties and propertyNames divide the keys of one object into more than {MAX_REGIONS}",
+                f"patternProperties divide the keys of one object into more than {MAX_REGIONS} parts",
                 limit="key_sets",
                 value=MAX_REGIONS,
                 pointer=pointer_of((shape.path, "patternProperties")),
                 keyword="patternProperties",
             )
     return found
+
+
+def _meet(one: TextLanguage, other: TextLanguage, *, is_last: bool) -> TextLanguage:
+    """Both; settled unless it is the last step, so that no step is done again."""
+    both = one.intersect(other)
+    return both if is_last else both.settled()
 
 
 def _merged(regions: list[Region]) -> list[Region]:
@@ -378,7 +390,8 @@ def _empty(emitter: Emitter) -> Expr:
 def _braces(emitter: Emitter, inside: Expr) -> Expr:
     """The inside, which ends with its own gap, between braces."""
     gap = emitter.layout.gap
-    return Sequence((_OPEN, inside, _CLOSE)) if gap is None else Sequence((_OPEN, gap, inside, _CLOSE))
+    begin, end = emitter.object_brackets
+    return Sequence((begin, inside, end)) if gap is None else Sequence((begin, gap, inside, end))
 
 
 def key_literal(name: str) -> bytes:

@@ -123,7 +123,7 @@ class Comparison:
 
 @pytest.mark.parametrize("case", valid_cases())
 def test_case_files(case: GrammarCase) -> None:
-    grammar = Grammar.from_ebnf(case.grammar, root_rule_name=case.root)
+    grammar = case.load()
     if any(w.rule == grammar.root and w.kind == "unproductive" for w in grammar.warnings()):
         with pytest.raises(GrammarError, match="cannot match any finite text"):
             explain_text(grammar, b"")
