@@ -111,34 +111,40 @@ std::vector<int32_t> WalkAutomaton::token_sets(int32_t state) {
   return sets;
 }
 
-bool WalkAutomaton::returns(int32_t from, int32_t to, int low, int high, int bytes) {
+// Adds the states after `bytes` more bytes, the first of them from `low` to `high`; false if some text of
+// them leads nowhere. What a state in the middle of a character leads to is looked at once: `middles` has
+// those of each number of bytes.
+bool WalkAutomaton::add_targets(int32_t from, ByteRange bytes, int count, std::vector<int32_t>& targets,
+                                std::vector<int32_t> (&middles)[3]) {
   int previous_class = -1;
-  for (int byte = low; byte <= high; ++byte) {
+  for (int byte = bytes.low; byte <= bytes.high; ++byte) {
     const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(byte));
     if (byte_class == previous_class) continue;
     previous_class = byte_class;
     const int32_t target = next(from, static_cast<uint8_t>(byte));
     if (target == kNone) return false;
-    if (bytes == 1 ? target != to : !returns(target, to, 0x80, 0xBF, bytes - 1)) return false;
+    std::vector<int32_t>& known = count == 1 ? targets : middles[count - 2];
+    if (std::find(known.begin(), known.end(), target) != known.end()) continue;
+    known.push_back(target);
+    if (count > 1 && !add_targets(target, {0x80, 0xBF}, count - 1, targets, middles)) return false;
   }
   return true;
 }
 
-// Adds the states after `bytes` more bytes, the first of them from `low` to `high`; false if some text of
-// them leads nowhere.
-bool WalkAutomaton::add_targets(int32_t from, int low, int high, int bytes, std::vector<int32_t>& targets) {
-  int previous_class = -1;
-  for (int byte = low; byte <= high; ++byte) {
-    const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(byte));
-    if (byte_class == previous_class) continue;
-    previous_class = byte_class;
-    const int32_t target = next(from, static_cast<uint8_t>(byte));
-    if (target == kNone) return false;
-    if (bytes > 1 && !add_targets(target, 0x80, 0xBF, bytes - 1, targets)) return false;
-    if (bytes == 1 && std::find(targets.begin(), targets.end(), target) == targets.end())
-      targets.push_back(target);
+// The states after any one character outside ASCII; empty if some of them leads nowhere.
+std::vector<int32_t> WalkAutomaton::targets_of_non_ascii(int32_t state) {
+  std::vector<int32_t> targets;
+  for (const LeadRange& range : kLeads) {
+    std::vector<int32_t> middles[3], seconds;  // after the lead, whose continuation has a range of its own
+    for (int lead = range.first; lead <= range.last; ++lead) {
+      const int32_t target = next(state, static_cast<uint8_t>(lead));
+      if (target == kNone) return {};
+      if (std::find(seconds.begin(), seconds.end(), target) != seconds.end()) continue;
+      seconds.push_back(target);
+      if (!add_targets(target, {range.low, range.high}, range.rest, targets, middles)) return {};
+    }
   }
-  return true;
+  return targets;
 }
 
 const WalkAutomaton::CharacterTargets& WalkAutomaton::character_targets(int32_t state) {
@@ -160,22 +166,16 @@ const WalkAutomaton::CharacterTargets& WalkAutomaton::character_targets(int32_t 
   for (int byte = 0; byte < 0x80; ++byte) {
     const GroupSet group = GroupSet{1} << group_of(static_cast<uint8_t>(byte));
     result.alive |= group;
-    targets.clear();
-    if (add_targets(state, byte, byte, 1, targets))
+    targets.assign(1, next(state, static_cast<uint8_t>(byte)));
+    if (targets[0] != kNone)
       add(group);
     else
       dead |= group;
   }
   result.alive &= ~dead;
-  targets.clear();
+  targets = targets_of_non_ascii(state);
   const GroupSet others = GroupSet{1} << kNonAsciiGroup;
-  bool all_characters = true;
-  for (const LeadRange& range : kLeads)
-    for (int lead = range.first; lead <= range.last && all_characters; ++lead) {
-      const int32_t target = next(state, static_cast<uint8_t>(lead));
-      all_characters = target != kNone && add_targets(target, range.low, range.high, range.rest, targets);
-    }
-  if (all_characters) {
+  if (!targets.empty()) {
     result.alive |= others;
     add(others);
   }
@@ -218,13 +218,8 @@ GroupSet WalkAutomaton::compute_loop(int32_t state) {
     if (next(state, static_cast<uint8_t>(byte)) != state) leaving |= group;
   }
   GroupSet loop = all & ~leaving;
-  bool all_characters = true;
-  for (const LeadRange& range : kLeads)
-    for (int lead = range.first; lead <= range.last && all_characters; ++lead) {
-      const int32_t target = next(state, static_cast<uint8_t>(lead));
-      all_characters = target != kNone && returns(target, state, range.low, range.high, range.rest);
-    }
-  if (all_characters) loop |= GroupSet{1} << kNonAsciiGroup;
+  const std::vector<int32_t> targets = targets_of_non_ascii(state);
+  if (targets.size() == 1 && targets[0] == state) loop |= GroupSet{1} << kNonAsciiGroup;
   states_[state].loop_groups = loop;
   states_[state].loop_known = true;
   return loop;

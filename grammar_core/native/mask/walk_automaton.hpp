@@ -88,8 +88,12 @@ class WalkAutomaton {
   GroupSet compute_loop(int32_t state);
   GroupSet compute_safe(int32_t state);
   const CharacterTargets& character_targets(int32_t state);
-  bool add_targets(int32_t from, int low, int high, int bytes, std::vector<int32_t>& targets);
-  bool returns(int32_t from, int32_t to, int low, int high, int bytes);
+  struct ByteRange {
+    int low, high;
+  };
+  bool add_targets(int32_t from, ByteRange bytes, int count, std::vector<int32_t>& targets,
+                   std::vector<int32_t> (&middles)[3]);
+  std::vector<int32_t> targets_of_non_ascii(int32_t state);
 
   MacroAutomaton& automaton_;
   StackArena arena_;
