@@ -6,6 +6,7 @@
 namespace syntagma {
 namespace {
 
+constexpr int32_t kPlainWalk[] = {0};
 constexpr size_t kMostSharedOrigins = 64;
 constexpr size_t kFewOrigins = 8;  // so few rests of tokens are not worth merging
 
@@ -39,66 +40,72 @@ int64_t MaskStore::within_reach(int64_t iterations) const {
   return iterations > vocabulary_->longest_token() ? kUnbounded : iterations;
 }
 
-// Frames on top of counted repetitions are walked together with the counters, down to the first ordinary
-// parents.
-std::vector<MaskStore::CountedResult> MaskStore::counted_results(StackArena& arena, Item item,
-                                                                 int32_t exit_set, bool may_walk) {
-  struct Path {
-    std::vector<int32_t> counters;  // from the item downwards
-    int32_t parents;
-  };
-  const std::lock_guard lock(mutex_);
-  const MemoryUpdate update{*this};
-  std::vector<CountedResult> found;
-  std::vector<Path> pending{{{}, item.parents}};
+// The ways down from a set of parents over counters to the first ordinary parents.
+std::vector<MaskStore::CounterPath> MaskStore::counter_paths(StackArena& arena, int32_t parents) {
+  std::vector<CounterPath> found, pending(1);
+  pending[0].below = parents;
   while (!pending.empty()) {
-    const Path path = std::move(pending.back());
+    CounterPath path = std::move(pending.back());
     pending.pop_back();
     std::vector<int32_t> ordinary;
-    const std::vector<int32_t> parents(arena.parents(path.parents).begin(),
-                                       arena.parents(path.parents).end());
-    for (const int32_t node : parents) {
+    for (const int32_t node : arena.parents(path.below)) {
       if (!arena.node(node).is_counter()) {
         ordinary.push_back(node);
         continue;
       }
-      pending.push_back({path.counters, arena.node(node).parents});
-      pending.back().counters.push_back(node);
+      CounterPath& next = pending.emplace_back(path);
+      next.counters.push_back(node);
+      next.below = arena.node(node).parents;
     }
     if (ordinary.empty()) continue;
-    const int32_t below = arena.intern_parents(ordinary);
-    const bool is_single = path.counters.size() == 1 && happens_once(arena.node(path.counters[0]));
-    if (path.counters.size() == 1 && !is_single) {
-      const WalkResult* result = count_result(arena.node(path.counters[0]), item, exit_set, may_walk);
-      if (result != nullptr || !may_walk) {
-        found.push_back({result, below});
-        continue;
-      }
-    }
-    int32_t relative = kBaseParents;
-    for (size_t i = path.counters.size(); i-- > 0;) {
-      const StackNode& node = arena.node(path.counters[i]);
-      relative = walk_.walker().arena().single_parent(walk_.walker().arena().intern_node(
-          {kNone, node.counter, relative, within_reach(node.needed), within_reach(node.left)}));
-    }
-    const Frame frame =
-        is_single ? Frame{item.macro, automaton_.counter(arena.node(path.counters[0]).counter).reports}
-                  : Frame{};
-    const WalkResult* result =
-        result_of_state(walk_.walker().state_of({item.macro, relative}), exit_set, may_walk, frame);
-    found.push_back({result, below});
-    if (!is_single || result == nullptr || exit_set != kWholeTrie) continue;
-    const uint64_t key = counted_key(arena.node(path.counters[0]).counter, item.macro);
-    if (single_results_.find(key) == 0) single_results_.insert(key, reinterpret_cast<uint64_t>(result));
+    path.below = arena.intern_parents(ordinary);
+    found.push_back(std::move(path));
   }
   return found;
+}
+
+// Frames on top of counted repetitions are walked together with the counters, down to the first ordinary
+// parents.
+std::vector<MaskStore::CountedResult> MaskStore::results_of_item(StackArena& arena, Item item,
+                                                                 int32_t exit_set, bool may_walk) {
+  std::vector<CountedResult> found;
+  for (const CounterPath& path : counter_paths(arena, item.parents))
+    found.push_back({result_on_path(arena, item.macro, path, exit_set, may_walk), path.below});
+  return found;
+}
+
+const WalkResult* MaskStore::result_on_path(StackArena& arena, int32_t macro, const CounterPath& path,
+                                            int32_t exit_set, bool may_walk) {
+  const bool is_single = path.counters.size() == 1 && happens_once(arena.node(path.counters[0]));
+  if (path.counters.size() == 1 && !is_single) {
+    const WalkResult* result = count_result(arena.node(path.counters[0]), macro, exit_set, may_walk);
+    if (result != nullptr || !may_walk) return result;
+  }
+  StackArena& own = walk_.walker().arena();
+  int32_t relative = kBaseParents;
+  for (size_t i = path.counters.size(); i-- > 0;) {
+    const StackNode node = arena.node(path.counters[i]);  // a copy: the arena may be our own
+    relative = own.single_parent(
+        own.intern_node({kNone, node.counter, relative, within_reach(node.needed), within_reach(node.left)}));
+  }
+  Frame frame;
+  if (path.counters.empty())
+    frame = {macro, automaton_.frame_reports(macro)};
+  else if (is_single)
+    frame = {macro, automaton_.counter(arena.node(path.counters[0]).counter).reports};
+  const WalkResult* result =
+      result_of_state(walk_.walker().state_of({macro, relative}), exit_set, may_walk, frame);
+  if (!is_single || result == nullptr || exit_set != kWholeTrie) return result;
+  const uint64_t key = counted_key(arena.node(path.counters[0]).counter, macro);
+  if (single_results_.find(key) == 0) single_results_.insert(key, reinterpret_cast<uint64_t>(result));
+  return result;
 }
 
 const WalkResult* MaskStore::result_of_state(int32_t state, int32_t exit_set, bool may_walk, Frame frame) {
   const uint64_t key = static_cast<uint64_t>(state) << 32 | static_cast<uint32_t>(exit_set);
   const auto found = results_.find(key);
   if (found != results_.end()) return found->second.get();
-  const FrameRows::Key shared = shared_key(frame, exit_set, {0});
+  const FrameRows::Key shared = shared_key(frame, exit_set, kPlainWalk);
   if (!shared.empty())
     if (const auto known = shared_->find(shared))
       return results_.emplace(key, adopt(*known, frame)).first->second.get();
@@ -109,11 +116,11 @@ const WalkResult* MaskStore::result_of_state(int32_t state, int32_t exit_set, bo
 }
 
 // Empty for what is not shared. `kind` tells walks of one frame apart.
-FrameRows::Key MaskStore::shared_key(Frame frame, int32_t exit_set, std::vector<int32_t> kind) {
+FrameRows::Key MaskStore::shared_key(Frame frame, int32_t exit_set, std::span<const int32_t> kind) {
   if (frame.macro == kNone || origins(exit_set).size() > kMostSharedOrigins) return {};
   const std::vector<int32_t> own = automaton_.regular_frame(frame.macro);
   if (own.empty()) return {};
-  FrameRows::Key key = std::move(kind);
+  FrameRows::Key key(kind.begin(), kind.end());
   key.push_back(static_cast<int32_t>(own.size()));
   key.insert(key.end(), own.begin(), own.end());
   key.insert(key.end(), origins(exit_set).begin(), origins(exit_set).end());
@@ -175,24 +182,68 @@ const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set) {
   if (exit_set == kWholeTrie && !automaton_.has_token_sets())
     if (auto derived = derive_result(start))
       return results_.emplace(key, std::move(derived)).first->second.get();
-  const std::vector<int32_t> from(origins(exit_set).begin(), origins(exit_set).end());
-  const WalkFindings findings =
-      from.size() < kFewOrigins ? walk_.run(start, from, false) : walk_.run(start, merged_trie(exit_set));
+  WalkFindings findings = run(start, exit_set);
+  const Row* row = findings.handed_over.empty() ? nothing_ : take_over(findings, nothing_);
   std::vector<RankRange> ranges;
   for (const ConsumedTokens& tokens : findings.consumed) ranges.emplace_back(tokens.first, tokens.last);
   std::vector<std::pair<int32_t, int32_t>> leaving;
   for (const LeavingPlace& place : findings.leaving) leaving.emplace_back(place.reports, place.node);
   auto result = std::make_unique<WalkResult>();
-  result->row = keep(from.size() == 1 ? Row::from_sorted_ranges(*vocabulary_, ranges)
-                                      : Row::from_ranges(*vocabulary_, ranges));
+  result->row = united(keep(Row::from_ranges(*vocabulary_, ranges)), row);
   result->row = with_token_sets(result->row, start, exit_set);
   result->exits = group_exits(std::move(leaving));
   return results_.emplace(key, std::move(result)).first->second.get();
 }
 
+WalkFindings MaskStore::run(int32_t state, int32_t exit_set) {
+  if (origins(exit_set).size() >= kFewOrigins) return walk_.run(state, merged_trie(exit_set));
+  const std::vector<int32_t> from(origins(exit_set).begin(), origins(exit_set).end());
+  return walk_.run(state, from, false);
+}
+
+// Adds to `findings` what inner frames do with the places handed over to them, and then those who wait for
+// the frames to end. Returns `row` with the tokens that the frames consume.
+const Row* MaskStore::take_over(WalkFindings& findings, const Row* row) {
+  WalkAutomaton& walker = walk_.walker();
+  std::set<std::pair<int32_t, int32_t>> resumed;  // walker states and exit sets
+  for (size_t i = 0; i < findings.handed_over.size(); ++i) {
+    const auto [state, node] = findings.handed_over[i];
+    const int32_t place = exit_sets_.intern({&node, 1});
+    for (const Item& item : walker.items(state))
+      for (const CountedResult& part : results_of_item(walker.arena(), item, place, true)) {
+        row = united(row, part.result->row);
+        for (const Exit& exit : part.result->exits) {
+          const int32_t next = walker.resumed(part.parents, exit.reports);
+          if (next != kNone && resumed.emplace(next, exit.exit_set).second)
+            go_on(next, exit.exit_set, findings);
+        }
+      }
+  }
+  return row;
+}
+
+// Adds what `state` does with the rests of tokens of an exit set.
+void MaskStore::go_on(int32_t state, int32_t exit_set, WalkFindings& findings) {
+  WalkAutomaton& walker = walk_.walker();
+  const std::vector<int32_t> places(origins(exit_set).begin(), origins(exit_set).end());
+  if (walker.reports(state) != 0) walk_.add_leaving(walker.reports(state), places, findings);
+  if (!walker.has_items(state)) return;
+  const WalkFindings more = run(state, exit_set);
+  findings.consumed.insert(findings.consumed.end(), more.consumed.begin(), more.consumed.end());
+  findings.leaving.insert(findings.leaving.end(), more.leaving.begin(), more.leaving.end());
+  findings.handed_over.insert(findings.handed_over.end(), more.handed_over.begin(), more.handed_over.end());
+}
+
+const Row* MaskStore::united(const Row* a, const Row* b) {
+  if (a->empty() || b->empty()) return a->empty() ? b : a;
+  return keep(Row::merge(*vocabulary_, *a, *b));
+}
+
 const MergedTrie& MaskStore::merged_trie(int32_t exit_set) {
   if (const auto found = merged_tries_.find(exit_set); found != merged_tries_.end()) return *found->second;
-  FrameRows::Key key{-1};  // no walk has this kind
+  FrameRows::Key key;
+  key.reserve(origins(exit_set).size() + 1);
+  key.push_back(-1);  // no walk has this kind
   key.insert(key.end(), origins(exit_set).begin(), origins(exit_set).end());
   std::shared_ptr<const FrameWalk> walk = shared_->find(key);
   if (walk == nullptr) {
@@ -264,9 +315,8 @@ MaskStore::CountedResult MaskStore::known_counted_result(const StackArena& arena
 }
 
 // The result for an item on top of one counter; null if that takes a walk, or each count its own.
-const WalkResult* MaskStore::count_result(const StackNode& counter, Item item, int32_t exit_set,
-                                          bool may_walk) {
-  CountedWalk* walk = counted_walk(counter.counter, item.macro, exit_set, may_walk);
+const WalkResult* MaskStore::count_result(StackNode counter, int32_t macro, int32_t exit_set, bool may_walk) {
+  CountedWalk* walk = counted_walk(counter.counter, macro, exit_set, may_walk);
   return walk != nullptr && walk->findings.countable ? cut_result(*walk, counter.needed, counter.left)
                                                      : nullptr;
 }

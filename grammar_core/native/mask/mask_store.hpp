@@ -98,7 +98,19 @@ class MaskStore {
   const WalkResult* compute_plain(int32_t macro, int32_t exit_set);
   const Row* compute_merged(uint64_t key, const Row& a, const Row& b);
   const Row* keep(Row row);
-  std::vector<CountedResult> counted_results(StackArena& arena, Item item, int32_t exit_set, bool may_walk);
+  std::vector<CountedResult> counted_results(StackArena& arena, Item item, int32_t exit_set, bool may_walk) {
+    const std::lock_guard lock(mutex_);
+    const MemoryUpdate update{*this};
+    return results_of_item(arena, item, exit_set, may_walk);
+  }
+  struct CounterPath {
+    std::vector<int32_t> counters;  // nodes of the arena, from the top downwards
+    int32_t below = kNone;
+  };
+  static std::vector<CounterPath> counter_paths(StackArena& arena, int32_t parents);
+  const WalkResult* result_on_path(StackArena& arena, int32_t macro, const CounterPath& path,
+                                   int32_t exit_set, bool may_walk);
+  std::vector<CountedResult> results_of_item(StackArena& arena, Item item, int32_t exit_set, bool may_walk);
   // A frame on its own, and what is handed to its parents when it ends; kNone for anything else.
   struct Frame {
     int32_t macro = kNone;
@@ -106,9 +118,13 @@ class MaskStore {
   };
   const WalkResult* result_of_state(int32_t state, int32_t exit_set, bool may_walk, Frame frame);
   const WalkResult* walk(int32_t start, int32_t exit_set);
+  WalkFindings run(int32_t state, int32_t exit_set);
+  void go_on(int32_t state, int32_t exit_set, WalkFindings& findings);
+  const Row* united(const Row* a, const Row* b);
+  const Row* take_over(WalkFindings& findings, const Row* row);
   std::unique_ptr<WalkResult> derive_result(int32_t start);
   const MergedTrie& merged_trie(int32_t exit_set);
-  FrameRows::Key shared_key(Frame frame, int32_t exit_set, std::vector<int32_t> kind);
+  FrameRows::Key shared_key(Frame frame, int32_t exit_set, std::span<const int32_t> kind);
   std::unique_ptr<WalkResult> adopt(const FrameWalk& walk, Frame frame);
   void share(const FrameRows::Key& key, const WalkResult& result);
   std::unique_ptr<CountedWalk> run_counted_walk(int32_t start, int32_t exit_set);
@@ -139,7 +155,7 @@ class MaskStore {
   // A lazy rule's or a budget's counter: there is no count to tell apart.
   bool happens_once(const StackNode& node) const { return automaton_.counter(node.counter).max == 1; }
   CountedResult known_counted_result(const StackArena& arena, Item item, int32_t exit_set) const;
-  const WalkResult* count_result(const StackNode& counter, Item item, int32_t exit_set, bool may_walk);
+  const WalkResult* count_result(StackNode counter, int32_t macro, int32_t exit_set, bool may_walk);
   CountedWalk* counted_walk(int32_t counter, int32_t macro, int32_t exit_set, bool may_walk);
   const WalkResult* cut_result(CountedWalk& walk, int64_t needed, int64_t left);
   std::vector<Exit> group_exits(std::vector<std::pair<int32_t, int32_t>> leaving);

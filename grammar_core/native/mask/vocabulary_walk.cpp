@@ -5,6 +5,7 @@
 namespace syntagma {
 namespace {
 
+constexpr uint32_t kHandedOver = 64;        // nodes from which on a look-up is cheaper than walking them
 constexpr size_t kLargeDifference = 4'000;  // nodes of a comparison that cost more than a walk of its own
 constexpr uint32_t kLargeSubtree = 256;     // nodes from which on it pays to look into what a state can read
 
@@ -55,7 +56,9 @@ void VocabularyWalk::walk_below(uint32_t origin, int32_t start, bool counted, Wa
       ++node;
       continue;
     }
-    if (consumes_all_below(before.state, state, node, counted)) {
+    const bool is_handed_over =
+        !counted && n.subtree_end - node >= kHandedOver && walker_.has_inner_frame(state);
+    if (!is_handed_over && consumes_all_below(before.state, state, node, counted)) {
       add_consumed(findings.consumed, vocabulary_.ranks_below(node), extra);
       node = n.subtree_end;
       continue;
@@ -63,7 +66,8 @@ void VocabularyWalk::walk_below(uint32_t origin, int32_t start, bool counted, Wa
     const int32_t reports = walker_.reports(state);
     if (reports != 0 && may_continue(node, reports))
       findings.leaving.push_back({reports, static_cast<int32_t>(node), iterations});
-    if (!walker_.has_items(state)) {
+    if (is_handed_over) findings.handed_over.push_back({state, static_cast<int32_t>(node)});
+    if (is_handed_over || !walker_.has_items(state)) {
       node = n.subtree_end;
       continue;
     }
@@ -104,6 +108,11 @@ WalkFindings VocabularyWalk::run(int32_t start, const MergedTrie& rests) {
     node = walker_.has_items(state) ? node + 1 : n.subtree_end;
   }
   return findings;
+}
+
+void VocabularyWalk::add_leaving(int32_t reports, std::span<const int32_t> nodes, WalkFindings& findings) {
+  for (const int32_t node : nodes)
+    if (may_continue(static_cast<uint32_t>(node), reports)) findings.leaving.push_back({reports, node, 0});
 }
 
 WalkDifference VocabularyWalk::compare(int32_t start, int32_t other) {

@@ -27,9 +27,16 @@ struct LeavingPlace {
   int32_t iterations;
 };
 
+// A place in the trie whose rests of tokens begin in an inner frame, to be looked up apart.
+struct Handover {
+  int32_t state;
+  int32_t node;
+};
+
 struct WalkFindings {
   std::vector<ConsumedTokens> consumed;
   std::vector<LeavingPlace> leaving;
+  std::vector<Handover> handed_over;
   bool countable = true;  // iterations are the same in all readings, so the numbers above hold
 };
 
@@ -50,6 +57,8 @@ class VocabularyWalk {
   // counted, and leaving places matter also where all tokens below are consumed.
   WalkFindings run(int32_t start, std::span<const int32_t> origins, bool counted);
   // Where a walk from `start` differs from one from `other`.
+  // Adds the places of `nodes` where `reports` are handed to the base and tokens may go on.
+  void add_leaving(int32_t reports, std::span<const int32_t> nodes, WalkFindings& findings);
   WalkDifference compare(int32_t start, int32_t other);
   // The same below all origins of `rests` at once, without counting.
   WalkFindings run(int32_t start, const MergedTrie& rests);

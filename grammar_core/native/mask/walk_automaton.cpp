@@ -7,6 +7,7 @@ namespace syntagma {
 namespace {
 
 constexpr size_t kMostSafeStates = 48;
+constexpr size_t kFewItems = 4;
 
 // Well-formed characters by lead byte (Unicode Standard, table 3-7): after the lead, the second byte's range.
 struct LeadRange {
@@ -32,6 +33,36 @@ Item WalkAutomaton::lone_item(int32_t state) const {
   const auto key = keys_[state];
   if (key.size() != 3 || key[0] != 0 || key[2] != kBaseParents) return {kNone, kNone};
   return {key[1], key[2]};
+}
+
+std::vector<Item> WalkAutomaton::items(int32_t state) const {
+  std::vector<Item> items;
+  const auto key = keys_[state];
+  for (size_t i = 1; i < key.size(); i += 2) items.push_back({key[i], key[i + 1]});
+  return items;
+}
+
+bool WalkAutomaton::compute_inner_frame(int32_t state) {
+  const std::vector<Item> all = items(state);
+  const bool has_inner =
+      all.size() <= kFewItems &&
+      std::any_of(all.begin(), all.end(), [&](const Item& item) { return is_inner_frame(item); });
+  states_[state].inner_frame = has_inner ? 1 : 0;
+  return has_inner;
+}
+
+bool WalkAutomaton::is_inner_frame(Item item) {
+  int32_t parents = item.parents;
+  while (arena_.has_counters(parents)) {
+    if (arena_.parents(parents).size() != 1) return false;
+    parents = arena_.node(arena_.parents(parents)[0]).parents;
+  }
+  return parents != kBaseParents && !automaton_.regular_frame(item.macro).empty();
+}
+
+int32_t WalkAutomaton::resumed(int32_t parents, int32_t reports) {
+  stepper_.resume(parents, reports, scratch_);
+  return scratch_.alive() ? intern(scratch_) : kNone;
 }
 
 int32_t WalkAutomaton::usual_target(int32_t state) {

@@ -29,6 +29,15 @@ class WalkAutomaton {
   Item lone_item(int32_t state) const;
   // The state that most letters lead to, if it is another one that stays alive; or kNone.
   int32_t usual_target(int32_t state);
+  std::vector<Item> items(int32_t state) const;
+  // Whether a state has few items, one of them in a regular frame above somebody else than the base: what
+  // that does with the rest of a token is a matter of the frame alone.
+  bool has_inner_frame(int32_t state) {
+    const int8_t known = states_[state].inner_frame;
+    return known != kNotKnown ? known != 0 : compute_inner_frame(state);
+  }
+  // The state after `reports` were handed to `parents`; kNone if that leads nowhere.
+  int32_t resumed(int32_t parents, int32_t reports);
   // The state of a single item.
   int32_t state_of(Item item);
   // The state after a byte, or kNone.
@@ -75,6 +84,7 @@ class WalkAutomaton {
     GroupSet loop_groups = 0;
     bool safe_known = false;
     GroupSet safe_groups = 0;
+    int8_t inner_frame = kNotKnown;
   };
   // Where the characters of each group lead, if all of them lead somewhere.
   struct CharacterTargets {
@@ -82,6 +92,9 @@ class WalkAutomaton {
     std::vector<std::pair<int32_t, GroupSet>> targets;  // of the groups in `alive`
   };
 
+  static constexpr int8_t kNotKnown = -1;
+  bool compute_inner_frame(int32_t state);
+  bool is_inner_frame(Item item);
   int32_t intern(const Configuration& configuration);
   bool is_between_iterations(const Configuration& configuration) const;
   int32_t compute_next(int32_t state, int byte_class);
