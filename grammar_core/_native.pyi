@@ -20,6 +20,9 @@ class FrameRows:
 class CompiledGrammar:
     @property
     def memory_bytes(self) -> int: ...
+    @property
+    def automaton_bytes(self) -> int:
+        """Of those, the bytes of the automaton, which only grows."""
 
 def compile(
     words: bytes,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from grammar_core import _native
@@ -18,6 +19,9 @@ from grammar_core.ir.serializer import (
 )
 from grammar_core.tokenizer_info import TokenizerInfo
 
+AUTOMATON_BYTES_LIMIT = 128 * 1024 * 1024
+"""Bytes of states from which on new matchers begin with an automaton of their own."""
+
 MAX_SERIALIZED_LENGTH = 64 * 1024 * 1024
 """Characters of a serialized compiled grammar."""
 
@@ -30,12 +34,14 @@ class CompiledGrammar:
 
     def __init__(
         self,
-        native: _native.CompiledGrammar,
+        build: Callable[[], _native.CompiledGrammar],
         grammar: Grammar,
         tokenizer_info: TokenizerInfo,
         capture_names: Sequence[str],
     ) -> None:
-        self._native = native
+        self._build = build
+        self._native = build()
+        self._renewal = threading.Lock()
         self._grammar = grammar
         self._tokenizer_info = tokenizer_info
         self._capture_names = tuple(capture_names)
@@ -74,7 +80,15 @@ class CompiledGrammar:
 
     @property
     def native(self) -> _native.CompiledGrammar:
-        """The native object that matchers run on."""
+        """The native object that new matchers run on.
+
+        States of the automaton that texts needed are kept, of lists in any order for instance one for each
+        order that came. Where they are too many they are left to the matchers that use them and begun anew.
+        """
+        if self._native.automaton_bytes > AUTOMATON_BYTES_LIMIT:
+            with self._renewal:
+                if self._native.automaton_bytes > AUTOMATON_BYTES_LIMIT:
+                    self._native = self._build()
         return self._native
 
     @property

@@ -187,18 +187,21 @@ class GrammarCompiler:
 
     def _compile_now(self, grammar: Grammar) -> CompiledGrammar:
         program = lower_grammar(Grammar(resolve_markers(grammar.rules), grammar.root), NATIVE_EXPANSIONS)
-        native = _native.compile(
-            program.words,
-            program.literals,
-            program.rule_names,
-            program.root,
-            self._vocabulary,
-            self._frame_rows,
-            self._mask_limit_bytes,
-            self._compile_seconds,
-            self._step_seconds,
-        )
-        return CompiledGrammar(native, grammar, self._tokenizer_info, program.capture_names)
+
+        def build() -> _native.CompiledGrammar:
+            return _native.compile(
+                program.words,
+                program.literals,
+                program.rule_names,
+                program.root,
+                self._vocabulary,
+                self._frame_rows,
+                self._mask_limit_bytes,
+                self._compile_seconds,
+                self._step_seconds,
+            )
+
+        return CompiledGrammar(build, grammar, self._tokenizer_info, program.capture_names)
 
 
 def _memory_size(compiled: CompiledGrammar) -> int:

@@ -158,3 +158,23 @@ def test_samples_and_their_limit() -> None:
     rules = "\n".join(f'm{i} ::= "k{i};"' for i in range(40))
     with pytest.raises(GrammarLimitError, match="edges"):
         Grammar.from_ebnf(f"root ::= Members({members})\n{rules}\n").sample(1, seed=1)
+
+
+def test_states_of_many_orders_are_given_up(
+    compiler: GrammarCompiler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    members = ", ".join(f'(m{i}, "optional")' for i in range(30))
+    rules = "\n".join(f'm{i} ::= "k{i};"' for i in range(30))
+    compiled = compiler.compile_grammar(f"root ::= Members({members})\n{rules}\n")
+    monkeypatch.setattr("grammar_core.compiled_grammar.AUTOMATON_BYTES_LIMIT", 200_000)
+    before = GrammarMatcher(compiled)
+    assert before.accept_string("k1;k3;")
+    sizes = []
+    for shift in range(30):
+        text = "".join(f"k{(7 * i + shift) % 30};" for i in range(30))
+        assert accepts(compiled, text)
+        assert not accepts(compiled, text + "k0;")
+        sizes.append(compiled.native.automaton_bytes)
+    assert max(sizes) < 400_000
+    assert before.accept_string("k2;")
+    assert not before.accept_string("k3;")
