@@ -48,7 +48,7 @@ class _Gathering:
             if isinstance(replacement, str):
                 return self._of_text(name, replacement)
             if isinstance(replacement, Iterable):
-                return _any_of(replacement)
+                return any_text_of(replacement)
             return self._embed(replacement.rules, replacement.root)
         except GrammarError as error:
             raise RuleReplacementError(name, error) from None
@@ -82,7 +82,8 @@ class _Gathering:
         return free
 
 
-def _any_of(texts: Iterable[str]) -> Expr:
+def any_text_of(texts: Iterable[str]) -> Expr:
+    """One of these texts. Raises GrammarError if there are none."""
     options = tuple(Literal(text.encode()) for text in dict.fromkeys(texts))
     if not options:
         raise GrammarError("a list of texts needs at least one")
