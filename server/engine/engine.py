@@ -174,7 +174,7 @@ class Engine:
             stream=TextStream(request.request_id, lambda: self._cancel(sequence)),
             sampling=sampling,
             max_tokens=min(request.max_tokens, self._max_context - len(request.prompt_token_ids)),
-            text=TextOutput(self._vocabulary, request.stop),
+            text=TextOutput(self._vocabulary, request.stop, request.shown_tokens),
         )
         return sequence
 

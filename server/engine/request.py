@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -43,6 +44,7 @@ class GenerationRequest:
     `max_tokens` is cut down to what the context leaves. `stop` strings end the answer and are not part of
     it; `stop_token_ids` do the same for single tokens, in addition to the tokenizer's own stop tokens.
     With a `grammar`, every sampled token obeys it, and `return_captures` asks for what its rules capture.
+    `shown_tokens` are control tokens that are part of the text all the same, with the bytes they show.
     """
 
     prompt_token_ids: list[int]
@@ -53,6 +55,7 @@ class GenerationRequest:
     request_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     stop_token_ids: tuple[int, ...] = ()
     return_captures: bool = False
+    shown_tokens: Mapping[int, bytes] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.prompt_token_ids:

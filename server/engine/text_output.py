@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 
 class TextOutput:
     """Collects the tokens of one answer and gives out its text as early as it is certain.
 
-    `vocabulary` maps ids to bytes; control tokens have none and so do not show. A character split over
-    tokens is held back until it is complete; bytes that can never become one turn into U+FFFD. Text that
-    may be the beginning of a stop string is held back as well, and no more than that.
+    `vocabulary` maps ids to bytes; control tokens have none and so do not show, unless `shown_tokens` has
+    bytes for them. A character split over tokens is held back until it is complete; bytes that can never
+    become one turn into U+FFFD. Text that may be the beginning of a stop string is held back as well, and
+    no more than that.
     """
 
-    def __init__(self, vocabulary: Sequence[bytes], stop: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        vocabulary: Sequence[bytes],
+        stop: tuple[str, ...] = (),
+        shown_tokens: Mapping[int, bytes] = MappingProxyType({}),
+    ) -> None:
         self._vocabulary = vocabulary
+        self._shown_tokens = shown_tokens
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._stop = stop
         self._held = ""
@@ -23,7 +31,7 @@ class TextOutput:
 
     def push(self, token_id: int) -> str:
         """The text that has become certain. After a stop string (see `stopped_by`) push no more."""
-        self._held += self._decoder.decode(self._vocabulary[token_id])
+        self._held += self._decoder.decode(self._shown_tokens.get(token_id) or self._vocabulary[token_id])
         found = _earliest(self._held, self._stop)
         if found is not None:
             start, self.stopped_by = found
