@@ -83,12 +83,7 @@ class AnswerPlanner:
             return constraint
         if constraint is not None and covers_thoughts(constraint.source, thinking):
             return constraint
-        source = ThoughtfulSource(
-            constraint.source if constraint else None,
-            thinking,
-            tuple(self._family.marker_ids.items()),
-            budget,
-        )
+        source = ThoughtfulSource(constraint.source if constraint else None, thinking, budget)
         return Constraint(constraint.param if constraint else "thinking_token_budget", source)
 
     def _tool_source(self, request: ChatCompletionRequest, tools: ToolUse) -> ToolCallSource:

@@ -98,7 +98,7 @@ class ChatService:
             len(prompt.token_ids),
             stream,
             plan.form,
-            plan.constraint and plan.constraint.param,
+            plan.constraint.param if plan.constraint else None,
         )
 
     def _check_model(self, name: str | None) -> None:

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from grammar_core.errors import RuleReplacementError
 from grammar_core.grammar import Grammar
 from grammar_core.ir.nodes import Rule
 from grammar_core.rule_replacement import any_text_of
+from server.constraints.constraint import SourceError
 from server.constraints.dialect import is_ebnf
 
 if TYPE_CHECKING:
@@ -34,7 +36,12 @@ class EbnfSource:
 
     def build(self, tokenizer_info: TokenizerInfo) -> Grammar:
         grammar = Grammar.from_ebnf(self.grammar)
-        return grammar.replace_rules(dict(self.replacements)) if self.replacements else grammar
+        if not self.replacements:
+            return grammar
+        try:
+            return grammar.replace_rules(dict(self.replacements))
+        except RuleReplacementError as error:
+            raise SourceError(f"grammar_rules.{error.rule}", error) from None
 
 
 @dataclass(frozen=True)
