@@ -5,9 +5,8 @@ from __future__ import annotations
 import struct
 from array import array
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from grammar_core.grammar import Grammar
 from grammar_core.ir.nodes import (
     NO_OPTIONS,
     Automaton,
@@ -24,6 +23,9 @@ from grammar_core.ir.nodes import (
     TokenSet,
     child_expressions,
 )
+
+if TYPE_CHECKING:
+    from grammar_core.grammar import Grammar
 
 (
     _LITERAL,

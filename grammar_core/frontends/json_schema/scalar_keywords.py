@@ -51,9 +51,9 @@ def _numbers(expander: Expander, sub: Subschema, otherwise: Any) -> list[Any]:
         return parts
     low, high, is_low_open, is_high_open = _bounds(sub)
     if low is not None or high is not None:
-        parts.append(NumberLanguage.range(low, high, is_low_open, is_high_open))
+        parts.append(NumberLanguage.range(low, high, excludes_low=is_low_open, excludes_high=is_high_open))
     for exclusive, other in _double_bounds(sub):
-        parts.append(NumberLanguage.range(*exclusive, *other))
+        parts.append(NumberLanguage.range(*exclusive, excludes_low=other[0], excludes_high=other[1]))
     step = sub.number("multipleOf")
     if step is not None:
         if step <= 0:
