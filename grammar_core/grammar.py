@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-    @classmethod
 from typing import TYPE_CHECKING, Any, Literal
 
 from grammar_core.frontends.ebnf.parser import parse_ebnf
