@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from grammar_core import BOUNDED_WHITESPACE
 from grammar_core.errors import RuleReplacementError
 from grammar_core.grammar import Grammar
 from grammar_core.ir.nodes import Rule
@@ -16,8 +17,6 @@ from server.constraints.dialect import is_ebnf
 if TYPE_CHECKING:
     from grammar_core import TokenizerInfo
 
-# At most one newline and a run of blanks in a gap: enough for any layout, and no model spins in it.
-DEFAULT_JSON_WHITESPACE = r"\n?[ \t]{0,32}"
 ANY_JSON_OBJECT = '{"type":"object"}'
 
 
@@ -93,7 +92,7 @@ class JsonSource:
     """
 
     schema: str
-    whitespace: str | None = DEFAULT_JSON_WHITESPACE
+    whitespace: str | None = BOUNDED_WHITESPACE
     closed: bool = False
     loosen: tuple[str, ...] = ()
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from grammar_core import BOUNDED_WHITESPACE
 from server.constraints import ConfiguredGrammars, Source, requested_constraint
 from server.constraints.sources import (
     ANY_JSON_OBJECT,
-    DEFAULT_JSON_WHITESPACE,
     ChoiceSource,
     EbnfSource,
     JsonSource,
@@ -210,7 +210,7 @@ def test_what_states_nothing_or_belongs_elsewhere_is_refused(fields: dict[str, A
 
 def test_json_is_open_and_its_white_space_bounded() -> None:
     source = JsonSource(SCHEMA_TEXT)
-    assert (source.whitespace, source.closed, source.loosen) == (DEFAULT_JSON_WHITESPACE, False, ())
+    assert (source.whitespace, source.closed, source.loosen) == (BOUNDED_WHITESPACE, False, ())
 
 
 @pytest.mark.parametrize(
