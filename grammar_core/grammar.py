@@ -15,6 +15,8 @@ from grammar_core.frontends.json_schema.frontend import (
     schema_rules,
 )
 from grammar_core.frontends.json_schema.layout import LayoutOptions
+from grammar_core.frontends.lark.assembly import ROOT as LARK_ROOT
+from grammar_core.frontends.lark.assembly import parse_lark
 from grammar_core.frontends.regex import parse_regex
 from grammar_core.frontends.structural_tag import lower_structural_tag
 from grammar_core.ir.combination import gather_rules
@@ -124,6 +126,25 @@ class Grammar:
     def builtin_json_grammar(cls) -> Grammar:
         """Every JSON text that is an object or an array, white space free between its parts."""
         return cls(builtin_json_rules(), "root")
+
+    @classmethod
+    def from_lark(
+        cls,
+        text: str,
+        *,
+        tokenizer_info: TokenizerInfo | None = None,
+        named_grammars: Mapping[str, str | Grammar] | None = None,
+    ) -> Grammar:
+        """Parse text in the Lark dialect, whose rule `start` is the root.
+
+        `tokenizer_info` is needed for special tokens by name and the wildcard. `named_grammars` are what
+        `@name` refers to: Lark texts or grammars. Raises GrammarError, with line and column, for text that
+        is not a grammar, and its subclass GrammarLimitError for text beyond a limit.
+
+            Grammar.from_lark('start: "a" | "b"')
+        """
+        rules = parse_lark(text, tokenizer_info=tokenizer_info, named_grammars=named_grammars)
+        return cls(rules, LARK_ROOT)
 
     @classmethod
     def from_rules(cls, rules: Iterable[Rule], *, root_rule_name: str = "root") -> Grammar:
