@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import Any, Literal, Protocol
-=======
-from collections.abc import Mapping
 from operator import itemgetter
->>>>>>> lark
+from typing import Any, Literal, Protocol
 
 from grammar_core import _native
 from grammar_core.cache import SingleFlightCache
@@ -95,7 +91,6 @@ class GrammarCompiler:
             lambda: self._compile(Grammar.from_ebnf(grammar, root_rule_name=root_rule_name)),
         )
 
-<<<<<<< HEAD
     def compile_json_schema(
         self,
         schema: str | dict[str, Any] | bool | type[Any],
@@ -150,7 +145,7 @@ class GrammarCompiler:
         if not self._cache_enabled:
             return self._compile(build())
         return self._cache.get(key, lambda: self._compile(build()))
-=======
+
     def compile_lark(
         self, text: str, *, named_grammars: Mapping[str, str | Grammar] | None = None
     ) -> CompiledGrammar:
@@ -170,7 +165,6 @@ class GrammarCompiler:
             return compile_now()
         named = tuple(sorted((named_grammars or {}).items(), key=itemgetter(0)))
         return self._cache.get(("lark", text, named), compile_now)
->>>>>>> lark
 
     def find_cached(self, grammar: str, *, root_rule_name: str = "root") -> CompiledGrammar | None:
         """The compiled form of EBNF text if it is in the cache. Never waits."""
@@ -181,9 +175,7 @@ class GrammarCompiler:
 
         Raises what building it raises, and GrammarError and GrammarLimitError as `compile_grammar` does.
         """
-        if not self._cache_enabled:
-            return self._compile(source.build(self._tokenizer_info))
-        return self._cache.get(source, lambda: self._compile(source.build(self._tokenizer_info)))
+        return self._compile_cached(source, lambda: source.build(self._tokenizer_info))
 
     def find_source(self, source: GrammarSource) -> CompiledGrammar | None:
         """The compiled form of a source if it is in the cache. Never waits."""

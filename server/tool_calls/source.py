@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from grammar_core import BOUNDED_WHITESPACE
 from grammar_core.errors import GrammarError
-from grammar_core.frontends.structural_tag.models.answer_plan import AnswerPlan, Calls, FunctionTool
+from grammar_core.frontends.structural_tag.models.answer_plan import AnswerPlan, Calls, FunctionTool, Thoughts
 from grammar_core.frontends.structural_tag.models.tag_building import answer_tag
 from grammar_core.frontends.structural_tag.models.tool_call_format import ToolCallFormat
 from grammar_core.grammar import Grammar
@@ -26,11 +26,13 @@ class ToolCallSource:
     """Calls of the tools in a model's format; where none must be made, free text around them.
 
     `loosen`: keywords of the parameters' schemas that need not be enforced where that is impossible.
+    `whitespace`: the pattern of a gap in the JSON of arguments.
     """
 
     format: ToolCallFormat
     use: ToolUse
     loosen: tuple[str, ...] = ()
+    whitespace: str = BOUNDED_WHITESPACE
 
     @property
     def text(self) -> str:
@@ -49,11 +51,11 @@ class ToolCallSource:
         functions = tuple(FunctionTool(tool.name, json.loads(tool.parameters)) for tool in self.use.tools)
         options = {
             "strict_mode": False,
-            "whitespace_pattern": BOUNDED_WHITESPACE,
+            "whitespace_pattern": self.whitespace,
             "loosen": list(self.loosen),
         }
         # Thoughts are put around the whole answer, except where they are messages among the others.
-        thoughts = "auto" if self.format.has_messages else "disabled"
+        thoughts: Thoughts = "auto" if self.format.has_messages else "disabled"
         plan = AnswerPlan(functions, self._calls, self.use.may_repeat, thoughts, options)
         tag = answer_tag(self.format, plan)
         for tool, function in zip(self.use.tools, functions, strict=True):
@@ -70,7 +72,7 @@ class ToolCallSource:
     def _check(self, tool: OfferedTool, tokenizer_info: TokenizerInfo) -> None:
         """Raises SourceError if it is this tool that has no grammar."""
         try:
-            JsonSource(tool.parameters, loosen=self.loosen).build(tokenizer_info)
+            JsonSource(tool.parameters, self.whitespace, loosen=self.loosen).build(tokenizer_info)
         except GrammarError as error:
             raise SourceError(tool.param, error) from None
 

@@ -54,7 +54,11 @@ def test_options_stay() -> None:
 
 @pytest.mark.parametrize(
     "grammar",
-    ["root ::= Token(1)", 'root ::= TagDispatch(("<", a))\na ::= "x"', 'root ::= TagDispatch(excludes=("x",))'],
+    [
+        "root ::= Token(1)",
+        'root ::= TagDispatch(("<", a))\na ::= "x"',
+        'root ::= TagDispatch(excludes=("x",))',
+    ],
 )
 def test_what_cannot_be_inside_is_refused(grammar: str) -> None:
     with pytest.raises(GrammarError, match="cannot be inside of a JSON string"):

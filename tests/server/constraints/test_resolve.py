@@ -192,7 +192,9 @@ def test_one_grammar_in_the_fields_of_two_servers_is_one_constraint() -> None:
             {"structured_outputs": {"json": {}, "disable_any_whitespace": True, "whitespace_pattern": ""}},
             "structured_outputs.disable_any_whitespace",
         ),
-        ({"guided_json_loosen": ["not"]}, "guided_json_loosen"),
+        ({"guided_json_loosen": ["format"]}, "guided_json_loosen"),
+        ({"guided_json_loosen": ["required"], "guided_json": {}}, "guided_json_loosen"),
+        ({"structured_outputs": {"json": {}, "loosen": ["formt"]}}, "structured_outputs.loosen"),
         ({"named_grammars": {"a": LARK}}, "named_grammars"),
         ({"named_grammars": {"a": LARK}, "guided_grammar": EBNF}, "named_grammars"),
         ({"grammar_rules": {"a": ["b"]}}, "grammar_rules"),
@@ -237,10 +239,10 @@ def test_options_of_json(
 
 
 def test_options_in_structured_outputs() -> None:
-    options = {"disable_any_whitespace": True, "disable_additional_properties": True, "loosen": ["not"]}
+    options = {"disable_any_whitespace": True, "disable_additional_properties": True, "loosen": ["format"]}
     resolved = resolve(structured_outputs={"json": SCHEMA, **options})
     assert resolved is not None
-    assert resolved[1] == JsonSource(SCHEMA_TEXT, whitespace=None, closed=True, loosen=("not",))
+    assert resolved[1] == JsonSource(SCHEMA_TEXT, whitespace=None, closed=True, loosen=("format",))
     spaced = resolve(structured_outputs={"json": SCHEMA, "whitespace_pattern": "\n?"})
     assert spaced is not None
     assert spaced[1] == JsonSource(SCHEMA_TEXT, whitespace="\n?")
