@@ -10,6 +10,7 @@ from grammar_core import _native
 from grammar_core.cache import SingleFlightCache
 from grammar_core.compiled_grammar import CompiledGrammar
 from grammar_core.frontends.json_schema.documents import schema_text
+from grammar_core.frontends.structural_tag import lower_structural_tag, read_document
 from grammar_core.grammar import Grammar
 from grammar_core.ir.nodes import Members
 from grammar_core.lowering import lower_grammar
@@ -133,6 +134,14 @@ class GrammarCompiler:
     def compile_builtin_json_grammar(self) -> CompiledGrammar:
         """The compiled form of `Grammar.builtin_json_grammar`."""
         return self._compile_cached(("builtin_json",), Grammar.builtin_json_grammar)
+
+    def compile_structural_tag(self, tag: Any, triggers: Iterable[str] | None = None) -> CompiledGrammar:
+        """The compiled form of a structural tag; arguments and errors as in `Grammar.from_structural_tag`."""
+        document = read_document(tag, triggers)
+        return self._compile_cached(
+            ("structural_tag", document.text()),
+            lambda: Grammar(lower_structural_tag(document, self._tokenizer_info), "root"),
+        )
 
     def compile_regex(self, pattern: str, *, flags: str | None = None) -> CompiledGrammar:
         """The compiled form of a regular expression; arguments and errors as in `Grammar.from_regex`."""

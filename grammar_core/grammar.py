@@ -18,7 +18,7 @@ from grammar_core.frontends.json_schema.layout import LayoutOptions
 from grammar_core.frontends.lark.assembly import ROOT as LARK_ROOT
 from grammar_core.frontends.lark.assembly import parse_lark
 from grammar_core.frontends.regex import parse_regex
-from grammar_core.frontends.structural_tag import lower_structural_tag
+from grammar_core.frontends.structural_tag import lower_structural_tag, read_document
 from grammar_core.ir.combination import gather_rules
 from grammar_core.ir.nodes import CharClass, Choice, Expr, Regex, Rule, Sequence
 from grammar_core.ir.printer import print_grammar
@@ -81,7 +81,7 @@ class Grammar:
             content = {"type": "regex", "pattern": "[0-9]+"}
             Grammar.from_structural_tag({"type": "tag", "begin": "<id>", "content": content, "end": "</id>"})
         """
-        return cls(lower_structural_tag(tag, triggers, tokenizer_info), "root")
+        return cls(lower_structural_tag(read_document(tag, triggers), tokenizer_info), "root")
 
     @classmethod
     def from_json_schema(

@@ -10,7 +10,7 @@ from grammar_core.errors import GrammarError
 from grammar_core.frontends.json_schema import array_emission, object_emission
 from grammar_core.frontends.json_schema.errors import JsonSchemaError, JsonSchemaLimitError
 from grammar_core.frontends.json_schema.expansion import _FULL, Expander
-from grammar_core.frontends.json_schema.goals import ANY, Goal
+from grammar_core.frontends.json_schema.goals import Goal
 from grammar_core.frontends.json_schema.layout import Layout
 from grammar_core.frontends.json_schema.paths import Path, pointer_of
 from grammar_core.frontends.json_schema.texts import TextLanguage
@@ -38,7 +38,13 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]+")
 
 
 class Emitter:
-    """The rules made so far, and the goals whose rules are still to be written."""
+    """The rules made so far, and the goals whose rules are still to be written.
+
+    Its methods say how each part of a value is written, as JSON; another notation overrides them.
+    """
+
+    object_brackets: tuple[Expr, Expr] = (Literal(b"{"), Literal(b"}"))
+    array_brackets: tuple[Expr, Expr] = (Literal(b"["), Literal(b"]"))
 
     def __init__(
         self, expander: Expander, layout: Layout, *, lexical: str, any_order: bool, is_strict: bool
@@ -114,6 +120,10 @@ class Emitter:
         if found is None:
             found = self._goals[key] = self._new_value(goal, depth, hint)
         return found
+
+    def item(self, goal: Goal, depth: int) -> Expr:
+        """An item of an array."""
+        return self.value(goal, depth, "item")
 
     def _new_value(self, goal: Goal, depth: int, hint: str) -> Expr:
         if depth > MAX_INDENTED_DEPTH:

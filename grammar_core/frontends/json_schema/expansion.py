@@ -219,7 +219,7 @@ class Expander:
         schema = sub.schema
         if literal < 0:
             types = sub.types() if schema.keys() <= {"type"} else None
-            if types is None or "integer" in types and NUMBER not in types:
+            if types is None or ("integer" in types and NUMBER not in types):
                 return _ALL_TYPES - _plain(types - {"integer"}) if types else _ALL_TYPES
             return _ALL_TYPES - _plain(types)
         if "$ref" in schema and not sub.dialect.has_ref_siblings:

@@ -289,7 +289,8 @@ def _empty(emitter: Emitter) -> Expr:
 def _braces(emitter: Emitter, inside: Expr) -> Expr:
     """The inside, which ends with its own gap, between braces."""
     gap = emitter.layout.gap
-    return Sequence((_OPEN, inside, _CLOSE)) if gap is None else Sequence((_OPEN, gap, inside, _CLOSE))
+    begin, end = emitter.object_brackets
+    return Sequence((begin, inside, end)) if gap is None else Sequence((begin, gap, inside, end))
 
 
 def key_literal(name: str) -> bytes:

@@ -203,6 +203,15 @@ class TextLanguage:
             return _choice(tuple(natural_literal(value) for value in self._values))
         return quoted(speller.automaton(self.language))
 
+    def given_values(self) -> list[str] | None:
+        """The strings, if the set was given as a list of them."""
+        return None if self._values is None else list(self._values)
+
+    def bounds_only(self) -> tuple[int, int | None] | None:
+        """The bounds on the length, if the set says nothing else."""
+        says_more = self._values is not None or self._patterns or self._excluded
+        return None if says_more else (self._low, self._high)
+
     def is_unrestricted(self) -> bool:
         """Whether the description says nothing."""
         return self is _ALL or not (

@@ -7,7 +7,6 @@ from typing import Any
 
 from grammar_core.frontends.structural_tag.errors import StructuralTagError
 from grammar_core.frontends.structural_tag.models.answer_plan import AnswerPlan, Thoughts, read_tool_choice
-from grammar_core.frontends.structural_tag.models.tag_building import answer_tag
 from grammar_core.frontends.structural_tag.models.cohere import COHERE
 from grammar_core.frontends.structural_tag.models.deepseek import (
     DEEPSEEK_R1,
@@ -28,6 +27,7 @@ from grammar_core.frontends.structural_tag.models.minimax import MINIMAX, MINIMA
 from grammar_core.frontends.structural_tag.models.mistral import MISTRAL, MISTRAL_V11, MISTRAL_V13
 from grammar_core.frontends.structural_tag.models.qwen import QWEN_3
 from grammar_core.frontends.structural_tag.models.qwen_xml import MIMO, QWEN_3_CODER, SEED_OSS
+from grammar_core.frontends.structural_tag.models.tag_building import answer_tag
 from grammar_core.frontends.structural_tag.models.tool_call_format import ToolCallFormat
 
 FORMATS: tuple[ToolCallFormat, ...] = (
