@@ -32,6 +32,8 @@ class NotationOptions(NamedTuple):
     any_whitespace: bool = True
     strict_mode: bool = True
     excludes: tuple[str, ...] = ()
+    whitespace_pattern: str | None = None
+    loosen: frozenset[str] = frozenset()
 
 
 def notation_rules(schema: str, options: NotationOptions, text: WriteText) -> tuple[Rule, ...]:
@@ -41,10 +43,14 @@ def notation_rules(schema: str, options: NotationOptions, text: WriteText) -> tu
     JsonSchemaError and its subclasses.
     """
     layout = build_layout(
-        LayoutOptions(options.any_whitespace, max_whitespace_cnt=options.max_whitespace_cnt)
+        LayoutOptions(
+            options.any_whitespace,
+            max_whitespace_cnt=options.max_whitespace_cnt,
+            whitespace_pattern=options.whitespace_pattern,
+        )
     )
-    markup = markup_layout(options.max_whitespace_cnt)
-    expander = Expander(Documents(schema, {}), loosen=frozenset())
+    markup = markup_layout(options.max_whitespace_cnt, options.whitespace_pattern)
+    expander = Expander(Documents(schema, {}), loosen=options.loosen)
     kind = {"gemma": GemmaEmitter, **_NESTED}.get(options.style, NotationEmitter)
     emitter = kind(
         expander,
