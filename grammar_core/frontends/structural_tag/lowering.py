@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from grammar_core.errors import GrammarError
+from grammar_core.frontends.structural_tag.document import as_plain
 from grammar_core.frontends.structural_tag.enclosure import NOT_ENCLOSED, Enclosure, Lowered
 from grammar_core.frontends.structural_tag.errors import (
     StructuralTagError,
@@ -63,7 +64,7 @@ class Lowering:
 
     def format(self, value: Any, pointer: str, enclosure: Enclosure = NOT_ENCLOSED) -> Lowered:
         """Lower the format that is at `pointer` of the document."""
-        fields = Fields(value, pointer)
+        fields = Fields(as_plain(value), pointer)
         self._format_count += 1
         if self._depth >= MAX_NESTING:
             self._exceed(
