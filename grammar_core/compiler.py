@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from typing import Protocol
+
 from grammar_core import _native
 from grammar_core.cache import SingleFlightCache
 from grammar_core.compiled_grammar import CompiledGrammar
@@ -14,6 +17,12 @@ from grammar_core.tokenizer_info import TokenizerInfo
 DEFAULT_MASK_BYTES_LIMIT = 256 * 1024 * 1024
 DEFAULT_COMPILE_SECONDS = 5.0
 DEFAULT_STEP_SECONDS = 1.0
+
+
+class GrammarSource(Hashable, Protocol):
+    """What a grammar can be built from. Equal sources build equal grammars."""
+
+    def build(self, tokenizer_info: TokenizerInfo) -> Grammar: ...
 
 
 class GrammarCompiler:
@@ -82,6 +91,19 @@ class GrammarCompiler:
     def find_cached(self, grammar: str, *, root_rule_name: str = "root") -> CompiledGrammar | None:
         """The compiled form of EBNF text if it is in the cache. Never waits."""
         return self._cache.find((grammar, root_rule_name))
+
+    def compile_source(self, source: GrammarSource) -> CompiledGrammar:
+        """The compiled form of what `source` builds; equal sources are built and compiled once.
+
+        Raises what building it raises, and GrammarError and GrammarLimitError as `compile_grammar` does.
+        """
+        if not self._cache_enabled:
+            return self._compile(source.build(self._tokenizer_info))
+        return self._cache.get(source, lambda: self._compile(source.build(self._tokenizer_info)))
+
+    def find_source(self, source: GrammarSource) -> CompiledGrammar | None:
+        """The compiled form of a source if it is in the cache. Never waits."""
+        return self._cache.find(source)
 
     def clear_cache(self) -> None:
         """Forget all compiled grammars; those in use stay valid."""

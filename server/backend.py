@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from server.constraints.constraint import Source
 from server.engine import GenerationRequest, TextStream
 from server.sampling import SamplingDefaults
 
@@ -28,9 +29,9 @@ class TextEngine(Protocol):
 
 
 class Compiler(Protocol):
-    def compile_grammar(self, grammar: str) -> CompiledGrammar: ...
+    def compile_source(self, source: Source) -> CompiledGrammar: ...
 
-    def find_cached(self, grammar: str) -> CompiledGrammar | None:
+    def find_source(self, source: Source) -> CompiledGrammar | None:
         """What was compiled before, if it is still there; never blocks."""
 
 

@@ -28,11 +28,13 @@ def gather_rules(grammars: Iterable[tuple[tuple[Rule, ...], str]]) -> tuple[list
         used.update(names.values())
         roots.append(RuleRef(names[root]))
         before = len(gathered) + 1
-        gathered += (_moved(rule, names, before) for rule in rules)
+        gathered += (moved_rule(rule, names, before) for rule in rules)
     return gathered, roots
 
 
-def _moved(rule: Rule, names: dict[str, str], rules_before: int) -> Rule:
+def moved_rule(rule: Rule, names: dict[str, str], rules_before: int) -> Rule:
+    """The rule under its new name, behind so many more rules than before."""
+
     def renamed(expr: Expr) -> Expr:
         return RuleRef(names[expr.name]) if isinstance(expr, RuleRef) else expr
 

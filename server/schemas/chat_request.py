@@ -6,11 +6,15 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic_core import PydanticCustomError
 
 from server.errors import ApiError, invalid_request
+from server.schemas.constraint_fields import ConstraintFields
 from server.schemas.field_policy import keep_implemented
 from server.schemas.messages import Message
+from server.schemas.reasoning_fields import ReasoningFields
+from server.schemas.tool_fields import ToolFields
+from server.schemas.violations import first_violation
 
 _INT64 = 2**63
 MAX_STOP_STRINGS = 4
@@ -34,15 +38,13 @@ class StreamOptions(BaseModel):
     include_usage: bool | None = None
 
 
-class ChatCompletionRequest(BaseModel):
+class ChatCompletionRequest(ConstraintFields, ToolFields, ReasoningFields):
     """Every field the server implements. ``None`` means "not given"."""
 
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
     messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES)]
     model: str | None = None
-    guided_grammar: str | None = None
-    return_captures: bool | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
     top_k: Annotated[int, Field(ge=-1, lt=_INT64)] | None = None
@@ -75,14 +77,6 @@ class ChatCompletionRequest(BaseModel):
             raise PydanticCustomError("stream_options", "stream_options is only allowed with stream: true")
         return self
 
-    @model_validator(mode="after")
-    def _captures_need_a_grammar(self) -> ChatCompletionRequest:
-        if self.return_captures and self.guided_grammar is None:
-            raise PydanticCustomError(
-                "return_captures", "return_captures needs a grammar: send guided_grammar"
-            )
-        return self
-
 
 def parse_chat_request(body: Mapping[str, Any]) -> ChatCompletionRequest:
     """The request in `body`.
@@ -94,14 +88,13 @@ def parse_chat_request(body: Mapping[str, Any]) -> ChatCompletionRequest:
     try:
         return ChatCompletionRequest.model_validate(fields)
     except ValidationError as error:
-        raise _first_violation(error) from None
+        raise _first_violation(error, fields) from None
 
 
-def _first_violation(error: ValidationError) -> ApiError:
-    details = error.errors(include_url=False, include_input=False)[0]
-    if details["type"] in ("stream_options", "return_captures"):
+def _first_violation(error: ValidationError, body: Mapping[str, Any]) -> ApiError:
+    param, details = first_violation(error, body)
+    if details["type"] == "stream_options":
         return invalid_request(details["msg"] + ".", param=details["type"])
-    param = _param_path(details)
     if details["type"] == "missing":
         return invalid_request(
             f"Missing required field '{param}'.", param=param, code="missing_required_parameter"
@@ -109,14 +102,3 @@ def _first_violation(error: ValidationError) -> ApiError:
     if details["type"] == "extra_forbidden":
         return invalid_request(f"Unknown field '{param}'.", param=param, code="unknown_parameter")
     return invalid_request(f"Invalid '{param}': {details['msg']}.", param=param)
-
-
-def _param_path(details: ErrorDetails) -> str:
-    """``messages[0].content`` from ``("messages", 0, "user", "content")``: the role tag is no field."""
-    path = ""
-    location = list(details["loc"])
-    if location[:1] == ["messages"] and len(location) > 2:
-        del location[2]
-    for step in location:
-        path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else str(step)
-    return path
