@@ -55,10 +55,24 @@ class FunctionCall(_Strict):
     arguments: str
 
 
-class ToolCall(_Strict):
+class FunctionToolCall(_Strict):
     id: str
     type: Literal["function"]
     function: FunctionCall
+
+
+class CustomCall(_Strict):
+    name: str
+    input: str
+
+
+class CustomToolCall(_Strict):
+    id: str
+    type: Literal["custom"]
+    custom: CustomCall
+
+
+ToolCall = Annotated[FunctionToolCall | CustomToolCall, Field(discriminator="type")]
 
 
 class SystemMessage(_Strict):
@@ -78,6 +92,8 @@ class AssistantMessage(_Strict):
     content: Text | None = None
     name: str | None = None
     tool_calls: list[ToolCall] | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
 
 
 class ToolMessage(_Strict):

@@ -16,7 +16,7 @@ class _Strict(BaseModel):
 
 
 class FunctionSpec(_Strict):
-    """`strict` changes nothing: arguments always obey `parameters`, which are any object if absent."""
+    """Without `parameters` there are no arguments. `strict` changes nothing: they are always obeyed."""
 
     name: ToolName
     description: str | None = None

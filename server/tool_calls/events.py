@@ -1,0 +1,47 @@
+"""What a model's answer consists of, as it is being written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """More of the text that is meant for the user; never empty."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """More of the model's thoughts. Only formats whose thoughts are messages of their own have it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallStarted:
+    """Call number `index` (from 0) of the tool `name`; `id` is None where the format has no ids."""
+
+    index: int
+    name: str
+    id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentsDelta:
+    """More of the JSON text of a call's arguments; never empty."""
+
+    index: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnded:
+    """The call's arguments are complete."""
+
+    index: int
+
+
+Event: TypeAlias = TextDelta | ReasoningDelta | CallStarted | ArgumentsDelta | CallEnded
