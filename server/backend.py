@@ -19,6 +19,22 @@ class TextEngine(Protocol):
         """Tokens of prompt and answer together that one request may have."""
 
     @property
+    def vocab_size(self) -> int:
+        """The number of token ids."""
+
+    @property
+    def max_pending(self) -> int:
+        """Requests that may be generated or wait at the same time."""
+
+    @property
+    def running(self) -> int:
+        """Requests that are being generated."""
+
+    @property
+    def waiting(self) -> int:
+        """Requests that wait for a place."""
+
+    @property
     def is_healthy(self) -> bool: ...
 
     def start(self) -> None: ...
@@ -43,6 +59,8 @@ class ChatTokenizer(Protocol):
     def apply_chat_template(self, conversation: list[dict[str, Any]], **options: Any) -> Any: ...
 
     def encode(self, text: str, *, add_special_tokens: bool) -> list[int]: ...
+
+    def decode(self, token_ids: list[int]) -> str: ...
 
 
 @dataclass(frozen=True)

@@ -82,7 +82,9 @@ class SamplingFields(BaseModel):
     """The end of the prompt that is cut off; "left" if not given."""
     priority: Annotated[int, Field(ge=-_INT64, lt=_INT64)] | None = None
     """Of waiting requests those with the smallest number come first."""
-    request_id: Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9_.:-]+$")] | None = None
+    request_id: Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9_.:-]+$")] | None = (
+        None
+    )
     """The end of the answer's `id`."""
     cache_salt: Annotated[str, Field(min_length=1, max_length=128)] | None = None
     """Requests share no cached states, so that every request is as if it had a salt of its own."""

@@ -52,9 +52,7 @@ def _with_calls(message: dict[str, Any]) -> str:
     return "\n".join(texts)
 
 
-def _with_instruction(
-    messages: list[dict[str, Any]], tools: Sequence[OfferedTool]
-) -> list[dict[str, Any]]:
+def _with_instruction(messages: list[dict[str, Any]], tools: Sequence[OfferedTool]) -> list[dict[str, Any]]:
     lines = [json.dumps(tool.as_function()["function"], ensure_ascii=False) for tool in tools]
     instruction = _INSTRUCTION.format(tools="\n".join(lines))
     if messages and messages[0]["role"] == "system":

@@ -126,9 +126,7 @@ def _offered(tool: FunctionTool | CustomTool, param: str) -> OfferedTool:
     if isinstance(tool, FunctionTool):
         function = tool.function
         parameters = _as_json(function.parameters or _NO_PARAMETERS)
-        return OfferedTool(
-            function.name, function.description, parameters, f"{param}.function.parameters"
-        )
+        return OfferedTool(function.name, function.description, parameters, f"{param}.function.parameters")
     custom = tool.custom
     grammar = custom.format.grammar if isinstance(custom.format, GrammarInput) else None
     return OfferedTool(
