@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from grammar_core.frontends.ebnf.parser import parse_ebnf
 from grammar_core.frontends.regex import parse_regex
+from grammar_core.frontends.structural_tag import lower_structural_tag
 from grammar_core.ir.combination import gather_rules
 from grammar_core.ir.nodes import CharClass, Choice, Expr, Regex, Rule, Sequence
 from grammar_core.ir.printer import print_grammar
@@ -51,6 +52,26 @@ class Grammar:
         """
         body = Regex(pattern, False, flags, parse_regex(pattern, flags=flags))
         return cls((Rule("root", body),), "root")
+
+    @classmethod
+    def from_structural_tag(
+        cls,
+        tag: Any,
+        triggers: Iterable[str] | None = None,
+        *,
+        tokenizer_info: TokenizerInfo | None = None,
+    ) -> Grammar:
+        """The texts that a structural tag describes; docs/structural_tags.md lists the types of formats.
+
+        `tag`: JSON text, an object, a model that has `model_dump`, or, with their `triggers`, a list of
+        items of the older form. `tokenizer_info` is needed where tokens are given by their text; with it,
+        the texts of the tag are also matched by control tokens that are written like parts of them.
+        Raises StructuralTagError, with a JSON pointer, and its subclass StructuralTagLimitError.
+
+            content = {"type": "regex", "pattern": "[0-9]+"}
+            Grammar.from_structural_tag({"type": "tag", "begin": "<id>", "content": content, "end": "</id>"})
+        """
+        return cls(lower_structural_tag(tag, triggers, tokenizer_info), "root")
 
     @classmethod
     def from_rules(cls, rules: Iterable[Rule], *, root_rule_name: str = "root") -> Grammar:

@@ -14,11 +14,14 @@ from grammar_core import GrammarCompiler, TokenizerInfo
 from models.embedded import MODEL_NAME, ensure_embedded_model
 from models.loading import LoadedModel, load_model
 from server import __version__
+from server.answer_plan import AnswerPlanner
 from server.backend import Backend
+from server.constraints.configured import load_configured_grammars
 from server.engine import Engine
 from server.errors import install_error_handlers
 from server.generation import ChatService
 from server.grammar_service import GrammarService
+from server.model_family import model_family
 from server.prompt import PromptRenderer
 from server.routes import chat_completions, health, models
 from server.sampling import defaults_from_generation_config
@@ -39,6 +42,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        configured = load_configured_grammars(settings.grammars)
         backend = build(settings)
         grammars = GrammarService(
             backend.compiler,
@@ -52,9 +56,12 @@ def create_app(
             max_context=backend.engine.max_context,
             longest_token_bytes=backend.longest_token_bytes,
         )
+        planner = AnswerPlanner(
+            model_family(backend.tokenizer, backend.model_name), prompts.template, configured
+        )
         backend.engine.start()
         app.state.backend = backend
-        app.state.services = _services(settings, backend, ChatService(backend, grammars, prompts))
+        app.state.services = _services(settings, backend, ChatService(backend, grammars, prompts, planner))
         try:
             yield
         finally:

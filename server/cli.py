@@ -180,12 +180,13 @@ def _load_and_serve(settings: ServerSettings, listener: socket.socket, console: 
     from models.embedded import EmbeddedModelError
     from models.loading import ModelLoadError
     from server.app import create_app
+    from server.constraints.configured import ConfiguredGrammarError
     from server.serving import serve
 
     _hide_loading_bars()
     try:
         serve(create_app(settings), settings, listener, console)
-    except (EmbeddedModelError, ModelLoadError) as error:
+    except (ConfiguredGrammarError, EmbeddedModelError, ModelLoadError) as error:
         console.failed(str(error))
         return 1
     return 0

@@ -6,6 +6,8 @@ import time
 import uuid
 from dataclasses import dataclass
 
+from server.answer_plan import AnswerPlanner
+from server.answer_reader import AnswerForm
 from server.backend import Backend
 from server.engine import (
     ContextLengthError,
@@ -23,23 +25,39 @@ from server.schemas.chat_request import ChatCompletionRequest
 
 @dataclass(frozen=True)
 class Generation:
-    """An answer in the making and what its responses say about it. `created` is in Unix seconds."""
+    """An answer in the making and what its responses say about it. `created` is in Unix seconds.
+
+    `form` says how its text is to be read, and `constraint_param` which field its grammar comes from.
+    """
 
     id: str
     created: int
     model: str
     prompt_tokens: int
     stream: TextStream
+    form: AnswerForm
+    constraint_param: str | None
+
+    @property
+    def custom_tools(self) -> frozenset[str]:
+        return self.form.tools.custom_names if self.form.tools else frozenset()
 
 
 class ChatService:
     """Starts the generations of chat requests. Everything that can be refused is refused here, before
     a response begins."""
 
-    def __init__(self, backend: Backend, grammars: GrammarService, prompts: PromptRenderer) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        grammars: GrammarService,
+        prompts: PromptRenderer,
+        planner: AnswerPlanner,
+    ) -> None:
         self._backend = backend
         self._grammars = grammars
         self._prompts = prompts
+        self._planner = planner
 
     def end_waits(self) -> None:
         """Requests that are not yet with the engine end soon, because the server is shutting down."""
@@ -53,26 +71,35 @@ class ChatService:
                 prompt without room for an answer (400), overload (503).
         """
         self._check_model(request.model)
-        self._prompts.check_size(request.messages)
-        grammar = None
-        if request.guided_grammar is not None:
-            grammar = await self._grammars.compile(request.guided_grammar)
-        prompt = await self._prompts.render(request.messages, request.chat_template_kwargs)
-        if not prompt:
+        wish = self._planner.wish(request)
+        self._prompts.check_size(request.messages, wish.offered)
+        prompt = await self._prompts.render(request.messages, wish.template_kwargs, wish.offered)
+        if not prompt.token_ids:
             raise invalid_request("The messages render to an empty prompt.", param="messages")
+        plan = self._planner.plan(request, wish, prompt.text)
+        grammar = None if plan.constraint is None else await self._grammars.compile(plan.constraint)
         identifier = f"chatcmpl-{uuid.uuid4().hex}"
         stream = self._submit(
             GenerationRequest(
-                prompt_token_ids=prompt,
+                prompt_token_ids=prompt.token_ids,
                 sampling=sampling_params(request, self._backend.sampling_defaults),
                 max_tokens=request.token_limit or self._backend.engine.max_context,
                 stop=tuple(request.stop or ()),
                 grammar=grammar,
                 request_id=identifier,
                 return_captures=bool(request.return_captures),
+                shown_tokens=plan.shown_tokens,
             )
         )
-        return Generation(identifier, int(time.time()), self._backend.model_name, len(prompt), stream)
+        return Generation(
+            identifier,
+            int(time.time()),
+            self._backend.model_name,
+            len(prompt.token_ids),
+            stream,
+            plan.form,
+            plan.constraint and plan.constraint.param,
+        )
 
     def _check_model(self, name: str | None) -> None:
         if name is not None and name != self._backend.model_name:

@@ -70,6 +70,9 @@ class ServerSettings(BaseSettings):
     grammar_cache_bytes: Positive = 512 << 20
     """Memory for compiled grammars."""
 
+    grammars: dict[str, Path] = {}
+    """Files with grammars that requests can name (`grammar_ref`), by name; relative to the config file."""
+
     max_body_bytes: Positive = 10 << 20
     """The longest request body."""
     shutdown_grace_s: Annotated[int, Field(ge=0)] = 5
@@ -102,9 +105,12 @@ def load_settings(config_file: Path | None, flags: Mapping[str, Any]) -> ServerS
         model_config = SettingsConfigDict(yaml_file=config_file)
 
     try:
-        return FileSettings(**flags)
+        settings = FileSettings(**flags)
     except ValidationError as error:
         raise SettingsError(_describe(error, config_file, flags)) from None
+    if config_file is not None:
+        settings.grammars = {name: config_file.parent / file for name, file in settings.grammars.items()}
+    return settings
 
 
 def _check_file(config_file: Path | None) -> None:

@@ -6,6 +6,8 @@ import json
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 
+from server.answer_deltas import DeltaWriter
+from server.answer_reader import AnswerReader
 from server.engine import TextDelta
 from server.errors import ApiError, server_fault
 from server.generation import Generation
@@ -33,30 +35,31 @@ async def streamed_answer(generation: Generation, *, include_usage: bool) -> Asy
 async def _chunks(generation: Generation, include_usage: bool) -> AsyncIterator[ChatCompletionChunk]:
     unknown_yet: dict[str, Usage | None] = {"usage": None} if include_usage else {}
     yield _chunk(generation, [_choice(Delta(role="assistant", content=""))], unknown_yet)
+    reader = generation.form.reader()
+    writer = DeltaWriter(generation.custom_tools)
     completion_tokens = 0
     async for delta in generation.stream:
         completion_tokens += len(delta.token_ids)
-        for choice in _choices(delta):
-            yield _chunk(generation, [choice], unknown_yet)
+        events = reader.feed(delta.text, len(delta.token_ids))
+        if delta.finish_reason is not None:
+            events += reader.finish()
+        for part in writer.write(events):
+            yield _chunk(generation, [_choice(part)], unknown_yet)
+        if delta.finish_reason is not None:
+            yield _chunk(generation, [_last_choice(generation, reader, delta)], unknown_yet)
     if include_usage:
-        yield _chunk(generation, [], {"usage": usage_of(generation.prompt_tokens, completion_tokens)})
+        usage = usage_of(generation.prompt_tokens, completion_tokens, reader.thought_tokens)
+        yield _chunk(generation, [], {"usage": usage})
 
 
-def _choices(delta: TextDelta) -> list[ChunkChoice]:
-    choices = [_choice(Delta(content=delta.text))] if delta.text else []
-    if delta.finish_reason is not None:
-        choices.append(_last_choice(delta))
-    return choices
-
-
-def _last_choice(delta: TextDelta) -> ChunkChoice:
+def _last_choice(generation: Generation, reader: AnswerReader, delta: TextDelta) -> ChunkChoice:
     wanted = captures(delta)
     optional: dict[str, list[Capture]] = {} if wanted is None else {"captures": wanted}
     return ChunkChoice(
         index=0,
         delta=Delta(),
         logprobs=None,
-        finish_reason=finish_reason(delta),
+        finish_reason=finish_reason(generation, reader, delta),
         stop_reason=delta.stop_reason,
         **optional,
     )

@@ -171,9 +171,7 @@ def _named_schema(wanted: JsonSchemaFormat) -> Constraint:
 def _tag_of_format(wanted: StructuralTagFormat) -> str:
     old = wanted.structures is not None or wanted.triggers is not None
     if old == (wanted.format is not None):
-        message = (
-            "response_format of type structural_tag needs either 'format' or 'structures' with 'triggers'."
-        )
+        message = "A structural_tag needs either 'format' or 'structures' with 'triggers'."
         raise invalid_request(message, param="response_format")
     return _as_json(wanted.model_dump(exclude_none=True))
 

@@ -193,6 +193,7 @@ class Engine:
             text=TextOutput(
                 self._full_vocabulary if request.shows_control_tokens else self._vocabulary,
                 request.stop,
+                request.shown_tokens,
                 includes_stop=request.include_stop_text,
             ),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -52,8 +53,9 @@ class GenerationRequest:
     leaves no token (of those that the grammar allows), the request ends with an error.
 
     `logprobs` asks for those of every sampled token, `prompt_logprobs` for those of the prompt's tokens,
-    with so many likeliest ones beside each. `shows_control_tokens` makes control tokens part of the text.
-    Of waiting requests those with the smallest `priority` come first.
+    with so many likeliest ones beside each. Of waiting requests those with the smallest `priority` come
+    first. `shown_tokens` are control tokens that are part of the text all the same, with the bytes they
+    show; with `shows_control_tokens` all are.
     """
 
     prompt_token_ids: list[int]
@@ -73,6 +75,7 @@ class GenerationRequest:
     logprobs: LogprobsWanted | None = None
     prompt_logprobs: int | None = None
     priority: int = 0
+    shown_tokens: Mapping[int, bytes] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.prompt_token_ids:

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 
 class TextOutput:
     """Collects the tokens of one answer and gives out its text as early as it is certain.
 
-    `vocabulary` maps ids to bytes; control tokens have none and so do not show. A character split over
-    tokens is held back until it is complete; bytes that can never become one turn into U+FFFD. Text that
-    may be the beginning of a stop string is held back as well, and no more than that. With `includes_stop`
-    the stop string that is found is given out too.
+    `vocabulary` maps ids to bytes; control tokens have none and so do not show, unless `shown_tokens` has
+    bytes for them. A character split over tokens is held back until it is complete; bytes that can never
+    become one turn into U+FFFD. Text that may be the beginning of a stop string is held back as well, and
+    no more than that. With `includes_stop` the stop string that is found is given out too.
     """
 
     def __init__(
-        self, vocabulary: Sequence[bytes], stop: tuple[str, ...] = (), *, includes_stop: bool = False
+        self,
+        vocabulary: Sequence[bytes],
+        stop: tuple[str, ...] = (),
+        shown_tokens: Mapping[int, bytes] = MappingProxyType({}),
+        *,
+        includes_stop: bool = False,
     ) -> None:
         self._vocabulary = vocabulary
+        self._shown_tokens = shown_tokens
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._stop = stop
         self._includes_stop = includes_stop
@@ -30,7 +37,7 @@ class TextOutput:
 
         What was pushed while it might not stop is no part of a stop string later.
         """
-        self._held += self._decoder.decode(self._vocabulary[token_id])
+        self._held += self._decoder.decode(self._shown_tokens.get(token_id) or self._vocabulary[token_id])
         if not may_stop:
             return self._release(len(self._held))
         found = _earliest(self._held, self._stop)

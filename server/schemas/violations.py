@@ -33,23 +33,21 @@ def first_violation(error: ValidationError, body: Mapping[str, Any]) -> tuple[st
 
 
 def _field_path(details: ErrorDetails, body: Any) -> Path:
-    """The steps of the location that the body has: the others name alternatives of a union."""
+    """The steps of the location without those that name alternatives of a union, which the body lacks."""
     path: list[str | int] = []
     location = details["loc"]
     value = body
     for number, step in enumerate(location):
-        if _has(value, step):
+        is_there = isinstance(value, list if isinstance(step, int) else Mapping) and _has(value, step)
+        is_missing = details["type"] == "missing" and number == len(location) - 1
+        if is_there or is_missing or isinstance(step, int):
             path.append(step)
-            value = value[step]
-        elif details["type"] == "missing" and number == len(location) - 1:
-            path.append(step)
+            value = value[step] if is_there else None
     return tuple(path)
 
 
 def _has(value: Any, step: str | int) -> bool:
-    if isinstance(step, int):
-        return isinstance(value, list) and step < len(value)
-    return isinstance(value, Mapping) and step in value
+    return step < len(value) if isinstance(step, int) else step in value
 
 
 def _written(path: Path) -> str:

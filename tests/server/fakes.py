@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from grammar_core.grammar import Grammar
+from grammar_core import TokenizerInfo
 from server.backend import Backend
+from server.constraints import Source
 from server.engine import (
     ContextLengthError,
     EngineOverloadedError,
@@ -31,6 +32,8 @@ CHAT_TEMPLATE = (
     "{% if add_generation_prompt %}<|assistant|>"
     "{% if enable_thinking is false %}no-think{% endif %}{% endif %}"
 )
+
+BYTE_VOCABULARY = TokenizerInfo([bytes([byte]) for byte in range(256)])
 
 Script = Callable[[GenerationRequest], Iterable[TextDelta]]
 
@@ -98,17 +101,17 @@ class FakeCompiler:
         self.gate = threading.Event()
         self.gate.set()
         self.compiled: list[str] = []
-        self.cached: dict[str, CompiledGrammar] = {}
+        self.cached: dict[Source, CompiledGrammar] = {}
         self.finds_cached = False
 
-    def compile_grammar(self, grammar: str) -> CompiledGrammar:
-        self.compiled.append(grammar)
+    def compile_source(self, source: Source) -> CompiledGrammar:
+        self.compiled.append(source.text)
         assert self.gate.wait(10)
-        self.cached[grammar] = cast("CompiledGrammar", Grammar.from_ebnf(grammar))
-        return self.cached[grammar]
+        self.cached[source] = cast("CompiledGrammar", source.build(BYTE_VOCABULARY))
+        return self.cached[source]
 
-    def find_cached(self, grammar: str) -> CompiledGrammar | None:
-        return self.cached.get(grammar) if self.finds_cached else None
+    def find_source(self, source: Source) -> CompiledGrammar | None:
+        return self.cached.get(source) if self.finds_cached else None
 
 
 def byte_tokenizer() -> PreTrainedTokenizerFast:

@@ -123,11 +123,11 @@ def test_a_fault_of_the_grammar_is_an_error_event(client: httpx.Client, engine: 
         TextDelta("ab", (1,)),
         TextDelta("", (), "error", error="No token fits.", error_code="grammar_dead_end"),
     ]
-    *_, failure, done = events(client)
+    *_, failure, done = events(client, guided_regex="a")
     assert json.loads(failure)["error"] == {
         "message": "No token fits.",
         "type": "invalid_request_error",
-        "param": "guided_grammar",
+        "param": "guided_regex",
         "code": "grammar_dead_end",
     }
     assert done == "[DONE]"
