@@ -14,6 +14,7 @@ from grammar_core import GrammarCompiler, TokenizerInfo
 from models.embedded import MODEL_NAME, ensure_embedded_model
 from models.loading import LoadedModel, load_model
 from server import __version__
+from server.answer_output import OutputPolicy
 from server.answer_plan import AnswerPlanner
 from server.backend import Backend
 from server.constraints.configured import load_configured_grammars
@@ -23,6 +24,7 @@ from server.generation import ChatService
 from server.grammar_service import GrammarService
 from server.model_family import model_family
 from server.prompt import PromptRenderer
+from server.request_limits import RequestLimits
 from server.routes import chat_completions, health, models
 from server.sampling import defaults_from_generation_config
 from server.schemas.model_list import ModelCard
@@ -61,7 +63,18 @@ def create_app(
         )
         backend.engine.start()
         app.state.backend = backend
-        app.state.services = _services(settings, backend, ChatService(backend, grammars, prompts, planner))
+        outputs = OutputPolicy(
+            backend.engine.token_bytes,
+            max_logprobs=settings.max_logprobs,
+            logprobs_mode=settings.logprobs_mode,
+        )
+        limits = RequestLimits(
+            max_tokens=settings.max_answer_tokens,
+            may_bring_template=settings.allow_request_chat_template,
+            has_priorities=settings.scheduling_policy == "priority",
+        )
+        chat = ChatService(backend, grammars, prompts, planner, outputs, limits)
+        app.state.services = _services(settings, backend, chat)
         try:
             yield
         finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -21,6 +22,10 @@ class TextEngine(Protocol):
     @property
     def vocab_size(self) -> int:
         """The number of token ids."""
+
+    @property
+    def token_bytes(self) -> Sequence[bytes]:
+        """The bytes of every token id, control tokens included."""
 
     @property
     def max_pending(self) -> int:

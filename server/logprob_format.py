@@ -53,13 +53,18 @@ class LogprobWriter:
         return [None, *map(self._prompt_entry, entries)]
 
     def _chat_entry(self, entry: TokenLogprobs) -> TokenLogprob:
-        top = [TopLogprob(**self._fields(token_id, logprob)) for token_id, logprob in entry.top]
-        return TokenLogprob(**self._fields(entry.token_id, entry.logprob), top_logprobs=top)
+        own = self._top_entry(entry.token_id, entry.logprob)
+        return TokenLogprob(
+            token=own.token,
+            logprob=own.logprob,
+            bytes=own.bytes,
+            top_logprobs=[self._top_entry(token_id, logprob) for token_id, logprob in entry.top],
+        )
 
-    def _fields(self, token_id: int, logprob: float) -> dict[str, object]:
+    def _top_entry(self, token_id: int, logprob: float) -> TopLogprob:
         value = self._token_bytes[token_id]
         text = self._id_name(token_id) if self._as_ids else value.decode(errors="replace")
-        return {"token": text, "logprob": _finite(logprob), "bytes": list(value)}
+        return TopLogprob(token=text, logprob=_finite(logprob), bytes=list(value))
 
     def _top_by_name(self, entry: TokenLogprobs) -> dict[str, float]:
         """The likeliest, and the token that came even if it is not one of them."""

@@ -110,6 +110,11 @@ class Engine:
         return self._vocab_size
 
     @property
+    def token_bytes(self) -> list[bytes]:
+        """The bytes of every token id; of control tokens those of their text."""
+        return self._full_vocabulary
+
+    @property
     def max_pending(self) -> int:
         """Requests that may be generated or wait at the same time."""
         return self._max_pending

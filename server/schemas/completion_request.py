@@ -70,8 +70,8 @@ class CompletionRequest(ConstraintFields, SamplingFields, OutputFields):
     @property
     def prompts(self) -> list[PromptText | PromptIds]:
         if isinstance(self.prompt, str) or isinstance(self.prompt[0], int):
-            return [self.prompt]  # type: ignore[list-item]
-        return self.prompt  # type: ignore[return-value]
+            return [self.prompt]
+        return self.prompt
 
     @property
     def wants_logprobs(self) -> bool:

@@ -16,7 +16,7 @@ class TokenLogprob(TopLogprob):
 
 
 class ChatLogprobs(BaseModel):
-    """One entry for each token, a stop token included. The bytes say what a token is that is no whole text."""
+    """One entry for each token, a stop token included; tokens that are no whole text are told by bytes."""
 
     content: list[TokenLogprob]
     refusal: None = None
