@@ -24,17 +24,32 @@ class AnswerOutput:
 
 
 class OutputPolicy:
-    """What this server tells: the bytes of its tokens, so many logprobs at most, of this kind by default."""
+    """What this server tells: so many logprobs at most, of this kind by default.
+
+    token_bytes: the bytes of every token; text_bytes: the same, with nothing for control tokens.
+    """
 
     def __init__(
-        self, token_bytes: Sequence[bytes], *, max_logprobs: int, logprobs_mode: LogprobsMode
+        self,
+        token_bytes: Sequence[bytes],
+        text_bytes: Sequence[bytes],
+        *,
+        max_logprobs: int,
+        logprobs_mode: LogprobsMode,
     ) -> None:
         self._token_bytes = token_bytes
+        self._text_bytes = text_bytes
         self._max_logprobs = max_logprobs
         self._mode = logprobs_mode
 
-    def output(self, request: OutputFields, echoed: str = "") -> AnswerOutput:
-        writer = LogprobWriter(self._token_bytes, as_ids=bool(request.return_tokens_as_token_ids))
+    def output(
+        self, request: OutputFields, echoed: str = "", *, shows_control_tokens: bool = False
+    ) -> AnswerOutput:
+        writer = LogprobWriter(
+            self._token_bytes,
+            self._token_bytes if shows_control_tokens else self._text_bytes,
+            as_ids=bool(request.return_tokens_as_token_ids),
+        )
         return AnswerOutput(
             logprobs=writer if request.wants_logprobs else None,
             prompt_logprobs=None if request.prompt_logprobs is None else writer,
@@ -55,6 +70,10 @@ class OutputPolicy:
         if not request.wants_logprobs:
             return None
         return LogprobsWanted(top or 0, (request.logprobs_mode or self._mode) == "processed_logprobs")
+
+    def for_ranking(self) -> LogprobsWanted:
+        """What is needed to tell which of several answers is the likeliest."""
+        return LogprobsWanted(0, self._mode == "processed_logprobs")
 
     def check_count(self, count: int | None, param: str) -> None:
         if count is not None and count > self._max_logprobs:

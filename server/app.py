@@ -17,6 +17,7 @@ from server import __version__
 from server.answer_output import OutputPolicy
 from server.answer_plan import AnswerPlanner
 from server.backend import Backend
+from server.completion_service import CompletionService
 from server.constraints.configured import load_configured_grammars
 from server.engine import Engine
 from server.errors import install_error_handlers
@@ -25,7 +26,7 @@ from server.grammar_service import GrammarService
 from server.model_family import model_family
 from server.prompt import PromptRenderer
 from server.request_limits import RequestLimits
-from server.routes import chat_completions, health, models
+from server.routes import chat_completions, completions, health, models
 from server.sampling import defaults_from_generation_config
 from server.schemas.model_list import ModelCard
 from server.services import Services
@@ -65,6 +66,7 @@ def create_app(
         app.state.backend = backend
         outputs = OutputPolicy(
             backend.engine.token_bytes,
+            backend.engine.text_bytes,
             max_logprobs=settings.max_logprobs,
             logprobs_mode=settings.logprobs_mode,
         )
@@ -74,7 +76,8 @@ def create_app(
             has_priorities=settings.scheduling_policy == "priority",
         )
         chat = ChatService(backend, grammars, prompts, planner, outputs, limits)
-        app.state.services = _services(settings, backend, chat)
+        completions = CompletionService(backend, grammars, prompts, configured, outputs, limits)
+        app.state.services = _services(settings, backend, chat, completions)
         try:
             yield
         finally:
@@ -85,7 +88,7 @@ def create_app(
     # The request bodies are validated by hand, so generated API pages would show none of their fields.
     app = FastAPI(title="Syntagma", version=__version__, lifespan=lifespan, openapi_url=None)
     install_error_handlers(app)
-    for routes in (chat_completions, models, health):
+    for routes in (chat_completions, completions, models, health):
         app.include_router(routes.router)
     return app
 
@@ -139,8 +142,10 @@ def _summary(model_name: str, loaded: LoadedModel) -> dict[str, str]:
     }
 
 
-def _services(settings: ServerSettings, backend: Backend, chat: ChatService) -> Services:
+def _services(
+    settings: ServerSettings, backend: Backend, chat: ChatService, completions: CompletionService
+) -> Services:
     card = ModelCard(
         id=backend.model_name, created=int(time.time()), max_model_len=backend.engine.max_context
     )
-    return Services(chat, backend.engine, card, settings.max_body_bytes)
+    return Services(chat, completions, backend.engine, card, settings.max_body_bytes)

@@ -28,6 +28,10 @@ class TextEngine(Protocol):
         """The bytes of every token id, control tokens included."""
 
     @property
+    def text_bytes(self) -> Sequence[bytes]:
+        """What every token id adds to a text: control tokens nothing."""
+
+    @property
     def max_pending(self) -> int:
         """Requests that may be generated or wait at the same time."""
 
@@ -65,7 +69,7 @@ class ChatTokenizer(Protocol):
 
     def encode(self, text: str, *, add_special_tokens: bool) -> list[int]: ...
 
-    def decode(self, token_ids: list[int]) -> str: ...
+    def decode(self, token_ids: list[int], *, skip_special_tokens: bool) -> str: ...
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterable, Sequence
 
 from models.logprobs import TokenLogprobs
@@ -21,11 +22,14 @@ LEAST_LOGPROB = -9999.0
 class LogprobWriter:
     """Names tokens by their text, or as ``token_id:N``.
 
-    token_bytes: the bytes of every token, control tokens included.
+    token_bytes: the bytes of every token, control tokens included; shown_bytes: what they add to the text.
     """
 
-    def __init__(self, token_bytes: Sequence[bytes], *, as_ids: bool = False) -> None:
+    def __init__(
+        self, token_bytes: Sequence[bytes], shown_bytes: Sequence[bytes], *, as_ids: bool = False
+    ) -> None:
         self._token_bytes = token_bytes
+        self._shown_bytes = shown_bytes
         self._as_ids = as_ids
 
     def chat(self, entries: Iterable[TokenLogprobs]) -> ChatLogprobs:
@@ -36,11 +40,12 @@ class LogprobWriter:
     ) -> CompletionLogprobs:
         """`offset`: characters of the text before; a token whose logprob is not known is given by its id."""
         written = CompletionLogprobs(text_offset=[], token_logprobs=[], tokens=[], top_logprobs=[])
+        decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         for entry in entries:
             token_id = entry if isinstance(entry, int) else entry.token_id
             written.tokens.append(self._name(token_id))
             written.text_offset.append(offset)
-            offset += len(self._token_bytes[token_id].decode(errors="replace"))
+            offset += len(decoder.decode(self._shown_bytes[token_id]))
             if isinstance(entry, int):
                 written.token_logprobs.append(None)
                 written.top_logprobs.append(None)

@@ -123,9 +123,9 @@ class PromptRenderer:
         self._check_bytes(len(text.encode(errors="replace")), param)
         return await self._in_thread(self._encode, text, add_special_tokens)
 
-    async def decode(self, token_ids: Sequence[int]) -> str:
-        """The text of token ids, control tokens included."""
-        return await self._in_thread(self._tokenizer.decode, list(token_ids))
+    async def decode(self, token_ids: Sequence[int], *, skip_special_tokens: bool = False) -> str:
+        """The text of token ids."""
+        return await self._in_thread(self._decode, list(token_ids), skip_special_tokens)
 
     async def _in_thread(self, work: Callable[..., T], *arguments: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
@@ -135,6 +135,9 @@ class PromptRenderer:
 
     def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _decode(self, token_ids: list[int], skip_special_tokens: bool) -> str:
+        return self._tokenizer.decode(token_ids, skip_special_tokens=skip_special_tokens)
 
     def _render(
         self,

@@ -115,6 +115,11 @@ class Engine:
         return self._full_vocabulary
 
     @property
+    def text_bytes(self) -> list[bytes]:
+        """What every token id adds to a text: control tokens nothing."""
+        return self._vocabulary
+
+    @property
     def max_pending(self) -> int:
         """Requests that may be generated or wait at the same time."""
         return self._max_pending

@@ -54,7 +54,7 @@ class FakeEngine:
         self.max_context = max_context
         self.vocab_size = 256
         self.max_pending = 100
-        self.token_bytes = [bytes([byte]) for byte in range(256)]
+        self.token_bytes = self.text_bytes = [bytes([byte]) for byte in range(256)]
         self.is_healthy = False
         self.overloaded = False
         self.requests: list[GenerationRequest] = []

@@ -105,7 +105,8 @@ def test_a_fault_of_one_choice_ends_all(client: httpx.Client, engine: FakeEngine
 def test_leaving_a_stream_ends_all_choices(client: httpx.Client, engine: FakeEngine) -> None:
     engine.step_s = 60
     with client.stream("POST", URL, json={"messages": HELLO, "stream": True, "n": 5}) as response:
-        next(response.iter_lines())
+        lines = response.iter_lines()
+        next(lines)
         assert engine.running == 5
     wait_until(lambda: engine.running == 0)
 
