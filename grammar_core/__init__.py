@@ -12,12 +12,15 @@ from grammar_core.compiled_grammar import CompiledGrammar
 from grammar_core.compiler import GrammarCompiler
 from grammar_core.diagnostics import Explanation, explain_text
 from grammar_core.errors import GrammarError, GrammarLimitError
+from grammar_core.frontends.json_schema.errors import JsonSchemaError
+from grammar_core.frontends.json_schema.layout import BOUNDED_WHITESPACE
 from grammar_core.grammar import Grammar
 from grammar_core.matcher import GrammarMatcher
 from grammar_core.token_bytes import VocabType
 from grammar_core.tokenizer_info import TokenizerInfo
 
 __all__ = [
+    "BOUNDED_WHITESPACE",
     "BatchGrammarMatcher",
     "CompiledGrammar",
     "Explanation",
@@ -26,6 +29,7 @@ __all__ = [
     "GrammarError",
     "GrammarLimitError",
     "GrammarMatcher",
+    "JsonSchemaError",
     "TokenizerInfo",
     "VocabType",
     "allocate_token_bitmask",

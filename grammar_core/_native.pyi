@@ -25,6 +25,27 @@ def compile(
     step_seconds: float,
 ) -> CompiledGrammar: ...
 
+class MemberOrder:
+    """Which member may come next in a list of Members. Lists are known by numbers, -1 for none."""
+
+    def __init__(
+        self,
+        required: list[bool],
+        repeatable: list[bool],
+        ordered: bool,
+        min: int,
+        max: int,
+        implications: list[tuple[int, int]],
+    ) -> None: ...
+    @property
+    def start(self) -> int:
+        """The empty list; -1 if no list is possible."""
+
+    def after(self, configuration: int, member: int) -> int:
+        """The list with one more member; -1 if it could not be completed."""
+
+    def is_complete(self, configuration: int) -> bool: ...
+
 class Matcher:
     @overload
     def __init__(
@@ -99,3 +120,35 @@ def traverse_draft_tree(
     temperatures: Any,
     default_temperature: float,
 ) -> bool: ...
+
+class Dfa:
+    """A deterministic automaton over code points. Immutable."""
+
+    @staticmethod
+    def from_program(words: bytes, literals: bytes) -> Dfa:
+        """Of a program of one rule. Raises GrammarLimitError."""
+
+    def intersect(self, other: Dfa) -> Dfa: ...
+    def unite(self, other: Dfa) -> Dfa: ...
+    def subtract(self, other: Dfa) -> Dfa: ...
+    def complement(self) -> Dfa: ...
+    def with_length(self, min: int, max: int | None) -> Dfa:
+        """The texts of `min` to `max` code points."""
+
+    @property
+    def state_count(self) -> int: ...
+    def is_empty(self) -> bool: ...
+    def contains(self, text: str) -> bool: ...
+    def length_range(self) -> tuple[int, int | None]:
+        """Code points of the shortest and the longest text, None without a longest. Not of no texts."""
+
+    def shortest_text(self) -> str:
+        """The first of the shortest texts. Not of no texts."""
+
+    def all_texts(self, limit: int) -> list[str] | None:
+        """Every text in the order of code points, None if they are more than `limit`."""
+
+    def edges(
+        self,
+    ) -> tuple[list[tuple[tuple[int, int], ...]], list[tuple[int, int, int]], tuple[int, ...]]:
+        """Ranges of each label, edges as (source, target, number of a label), accepting states."""

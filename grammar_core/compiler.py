@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Protocol
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from operator import itemgetter
+from typing import Any, Literal, Protocol
 
 from grammar_core import _native
 from grammar_core.cache import SingleFlightCache
 from grammar_core.compiled_grammar import CompiledGrammar
+from grammar_core.frontends.json_schema.documents import schema_text
+from grammar_core.frontends.structural_tag import lower_structural_tag, read_document
 from grammar_core.grammar import Grammar
+from grammar_core.ir.nodes import Members
 from grammar_core.lowering import lower_grammar
 from grammar_core.passes.expand_macros import expand_macros
 from grammar_core.passes.refuse_unsupported import refuse_unsupported
@@ -88,6 +92,89 @@ class GrammarCompiler:
             lambda: self._compile(Grammar.from_ebnf(grammar, root_rule_name=root_rule_name)),
         )
 
+    def compile_json_schema(
+        self,
+        schema: str | dict[str, Any] | bool | type[Any],
+        *,
+        any_whitespace: bool = True,
+        indent: int | None = None,
+        separators: tuple[str, str] | None = None,
+        strict_mode: bool = True,
+        max_whitespace_cnt: int | None = None,
+        whitespace_pattern: str | None = None,
+        any_order: bool = False,
+        lexical: Literal["natural", "any"] = "natural",
+        loosen: Iterable[str] = (),
+        documents: Mapping[str, Any] | None = None,
+    ) -> CompiledGrammar:
+        """The compiled form of a JSON schema; arguments and errors as in `Grammar.from_json_schema`."""
+        text = schema_text(schema)
+        loosened = tuple(sorted(loosen))
+        bundled = {uri: schema_text(document) for uri, document in (documents or {}).items()}
+        separator_pair = None if separators is None else tuple(separators)
+        key = ("json_schema", text, any_whitespace, indent, separator_pair, strict_mode, max_whitespace_cnt)
+        rest = (whitespace_pattern, any_order, lexical, loosened, tuple(sorted(bundled.items())))
+        return self._compile_cached(
+            (*key, *rest),
+            lambda: Grammar.from_json_schema(
+                text,
+                any_whitespace=any_whitespace,
+                indent=indent,
+                separators=separators,
+                strict_mode=strict_mode,
+                max_whitespace_cnt=max_whitespace_cnt,
+                whitespace_pattern=whitespace_pattern,
+                any_order=any_order,
+                lexical=lexical,
+                loosen=loosened,
+                documents=documents,
+            ),
+        )
+
+    def compile_builtin_json_grammar(self) -> CompiledGrammar:
+        """The compiled form of `Grammar.builtin_json_grammar`."""
+        return self._compile_cached(("builtin_json",), Grammar.builtin_json_grammar)
+
+    def compile_structural_tag(self, tag: Any, triggers: Iterable[str] | None = None) -> CompiledGrammar:
+        """The compiled form of a structural tag; arguments and errors as in `Grammar.from_structural_tag`."""
+        document = read_document(tag, triggers)
+        return self._compile_cached(
+            ("structural_tag", document.text()),
+            lambda: Grammar(lower_structural_tag(document, self._tokenizer_info), "root"),
+        )
+
+    def compile_regex(self, pattern: str, *, flags: str | None = None) -> CompiledGrammar:
+        """The compiled form of a regular expression; arguments and errors as in `Grammar.from_regex`."""
+        return self._compile_cached(
+            ("regex", pattern, flags), lambda: Grammar.from_regex(pattern, flags=flags)
+        )
+
+    def _compile_cached(self, key: Hashable, build: Callable[[], Grammar]) -> CompiledGrammar:
+        """The compiled form of what `build` builds, from the cache if it has the key."""
+        if not self._cache_enabled:
+            return self._compile(build())
+        return self._cache.get(key, lambda: self._compile(build()))
+
+    def compile_lark(
+        self, text: str, *, named_grammars: Mapping[str, str | Grammar] | None = None
+    ) -> CompiledGrammar:
+        """The compiled form of text in the Lark dialect; special tokens are those of the compiler's tokenizer.
+
+        Arguments and errors are those of `Grammar.from_lark`, and those of `compile_grammar`.
+        """
+
+        def compile_now() -> CompiledGrammar:
+            return self._compile(
+                Grammar.from_lark(text, tokenizer_info=self._tokenizer_info, named_grammars=named_grammars)
+            )
+
+        if not isinstance(text, str):
+            raise TypeError(f"a Lark grammar is text, not {type(text).__name__}")
+        if not self._cache_enabled:
+            return compile_now()
+        named = tuple(sorted((named_grammars or {}).items(), key=itemgetter(0)))
+        return self._cache.get(("lark", text, named), compile_now)
+
     def find_cached(self, grammar: str, *, root_rule_name: str = "root") -> CompiledGrammar | None:
         """The compiled form of EBNF text if it is in the cache. Never waits."""
         return self._cache.find((grammar, root_rule_name))
@@ -97,9 +184,7 @@ class GrammarCompiler:
 
         Raises what building it raises, and GrammarError and GrammarLimitError as `compile_grammar` does.
         """
-        if not self._cache_enabled:
-            return self._compile(source.build(self._tokenizer_info))
-        return self._cache.get(source, lambda: self._compile(source.build(self._tokenizer_info)))
+        return self._compile_cached(source, lambda: source.build(self._tokenizer_info))
 
     def find_source(self, source: GrammarSource) -> CompiledGrammar | None:
         """The compiled form of a source if it is in the cache. Never waits."""
@@ -115,7 +200,7 @@ class GrammarCompiler:
 
     def _compile(self, grammar: Grammar) -> CompiledGrammar:
         refuse_unsupported(grammar.rules)
-        program = lower_grammar(Grammar(expand_macros(grammar.rules), grammar.root))
+        program = lower_grammar(Grammar(expand_macros(grammar.rules, but=(Members,)), grammar.root))
         native = _native.compile(
             program.words,
             program.literals,

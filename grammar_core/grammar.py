@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from grammar_core.frontends.ebnf.parser import parse_ebnf
+from grammar_core.frontends.json_schema.documents import schema_text
+from grammar_core.frontends.json_schema.frontend import (
+    SchemaOptions,
+    builtin_json_rules,
+    check_options,
+    schema_rules,
+)
+from grammar_core.frontends.json_schema.layout import LayoutOptions
+from grammar_core.frontends.lark.assembly import ROOT as LARK_ROOT
+from grammar_core.frontends.lark.assembly import parse_lark
 from grammar_core.frontends.regex import parse_regex
-from grammar_core.frontends.structural_tag import lower_structural_tag
+from grammar_core.frontends.structural_tag import lower_structural_tag, read_document
 from grammar_core.ir.combination import gather_rules
 from grammar_core.ir.nodes import CharClass, Choice, Expr, Regex, Rule, Sequence
 from grammar_core.ir.printer import print_grammar
@@ -71,7 +81,70 @@ class Grammar:
             content = {"type": "regex", "pattern": "[0-9]+"}
             Grammar.from_structural_tag({"type": "tag", "begin": "<id>", "content": content, "end": "</id>"})
         """
-        return cls(lower_structural_tag(tag, triggers, tokenizer_info), "root")
+        return cls(lower_structural_tag(read_document(tag, triggers), tokenizer_info), "root")
+
+    @classmethod
+    def from_json_schema(
+        cls,
+        schema: str | dict[str, Any] | bool | type[Any],
+        *,
+        any_whitespace: bool = True,
+        indent: int | None = None,
+        separators: tuple[str, str] | None = None,
+        strict_mode: bool = True,
+        max_whitespace_cnt: int | None = None,
+        whitespace_pattern: str | None = None,
+        any_order: bool = False,
+        lexical: Literal["natural", "any"] = "natural",
+        loosen: Iterable[str] = (),
+        documents: Mapping[str, Any] | None = None,
+    ) -> Grammar:
+        """The JSON texts of the values that a JSON schema of draft 4 to 2020-12 allows.
+
+        `schema` is JSON text, what such text would parse to, or a pydantic model class. White space between
+        the parts of a value is free; `max_whitespace_cnt` bounds each gap, `whitespace_pattern` is a regular
+        expression for it (BOUNDED_WHITESPACE is one under which no text is endless). Without
+        `any_whitespace` the texts are those of `json.dumps` with `indent` and `separators`. `strict_mode`
+        closes objects that declare keys and arrays that declare first items unless they say what else may
+        follow. Keys come in the schema's order, and others between them; with `any_order` in any order.
+        `lexical="any"` allows every spelling of numbers and keys instead of the natural one. `loosen` names
+        keywords that need not hold where they cannot be enforced. `documents` are schemas by their URI that
+        `$ref` may refer to.
+
+        Raises JsonSchemaError, with the JSON pointer of a keyword, for what is no schema or cannot be enforced
+        exactly, JsonSchemaLimitError for a schema beyond a limit, ValueError for options that make no sense.
+
+            Grammar.from_json_schema({"type": "array", "items": {"type": "integer"}, "maxItems": 3})
+        """
+        layout = LayoutOptions(any_whitespace, indent, separators, max_whitespace_cnt, whitespace_pattern)
+        loosened = frozenset(loosen)
+        check_options(lexical, loosened)
+        options = SchemaOptions(layout, strict_mode, any_order, lexical, loosened)
+        return cls(schema_rules(schema_text(schema), options, documents or {}), "root")
+
+    @classmethod
+    def builtin_json_grammar(cls) -> Grammar:
+        """Every JSON text that is an object or an array, white space free between its parts."""
+        return cls(builtin_json_rules(), "root")
+
+    @classmethod
+    def from_lark(
+        cls,
+        text: str,
+        *,
+        tokenizer_info: TokenizerInfo | None = None,
+        named_grammars: Mapping[str, str | Grammar] | None = None,
+    ) -> Grammar:
+        """Parse text in the Lark dialect, whose rule `start` is the root.
+
+        `tokenizer_info` is needed for special tokens by name and the wildcard. `named_grammars` are what
+        `@name` refers to: Lark texts or grammars. Raises GrammarError, with line and column, for text that
+        is not a grammar, and its subclass GrammarLimitError for text beyond a limit.
+
+            Grammar.from_lark('start: "a" | "b"')
+        """
+        rules = parse_lark(text, tokenizer_info=tokenizer_info, named_grammars=named_grammars)
+        return cls(rules, LARK_ROOT)
 
     @classmethod
     def from_rules(cls, rules: Iterable[Rule], *, root_rule_name: str = "root") -> Grammar:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import struct
 from array import array
 from itertools import chain
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from grammar_core.grammar import Grammar
 from grammar_core.ir.nodes import (
     NO_OPTIONS,
     Automaton,
@@ -15,15 +14,31 @@ from grammar_core.ir.nodes import (
     Choice,
     Expr,
     Literal,
+    Members,
     Regex,
     Repeat,
     RuleOptions,
     RuleRef,
     Sequence,
     TokenSet,
+    child_expressions,
 )
 
-_LITERAL, _CHAR_CLASS, _RULE_REF, _SEQUENCE, _CHOICE, _REPEAT, _END_OF_RULE, _AUTOMATON, _TOKEN_SET = range(9)
+if TYPE_CHECKING:
+    from grammar_core.grammar import Grammar
+
+(
+    _LITERAL,
+    _CHAR_CLASS,
+    _RULE_REF,
+    _SEQUENCE,
+    _CHOICE,
+    _REPEAT,
+    _END_OF_RULE,
+    _AUTOMATON,
+    _TOKEN_SET,
+    _MEMBERS,
+) = range(10)
 _UNBOUNDED = -1
 _LARGEST_COUNT = 2**62
 _NONE = -1
@@ -55,6 +70,15 @@ def lower_grammar(grammar: Grammar) -> Program:
         operations.append(_end_of_rule(rule.options, capture_names))
     words = array("q", chain.from_iterable(operations)).tobytes()
     return Program(words, bytes(literals), list(index_of_rule), index_of_rule[grammar.root], capture_names)
+
+
+def lower_expression(expr: Expr) -> tuple[bytes, bytes]:
+    """The words and literals of a program whose only rule is `expr`, which refers to no rules."""
+    literals = bytearray()
+    operations: list[Operation] = []
+    _append_postfix(expr, operations, literals, {})
+    operations.append(_END_WITHOUT_OPTIONS)
+    return array("q", chain.from_iterable(operations)).tobytes(), bytes(literals)
 
 
 def _end_of_rule(options: RuleOptions, capture_names: list[str]) -> Operation:
@@ -109,6 +133,9 @@ def _append_postfix(
         elif isinstance(node, Automaton):
             backwards.append(_automaton_shape(node))
             pending.extend(label for _, _, label in node.edges)
+        elif isinstance(node, Members):
+            backwards.append(_members_shape(node))
+            pending.extend(child_expressions(node))
         else:
             assert isinstance(node, Repeat), "macros are expanded before"
             repeat = _merge_repeats(node)
@@ -126,6 +153,21 @@ def _automaton_shape(node: Automaton) -> Operation:
         *node.accepting,
         len(node.edges),
         *ends,
+    )
+
+
+def _members_shape(node: Members) -> Operation:
+    flags = chain.from_iterable((int(m.required), int(m.repeatable)) for m in node.members)
+    return (
+        _MEMBERS,
+        len(node.members),
+        int(node.separator is not None),
+        int(node.ordered),
+        node.min,
+        _UNBOUNDED if node.max is None else node.max,
+        *flags,
+        len(node.implications),
+        *chain.from_iterable(node.implications),
     )
 
 

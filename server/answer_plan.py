@@ -8,6 +8,7 @@ from typing import Any
 
 from server.answer_reader import AnswerForm
 from server.constraints import ConfiguredGrammars, Constraint, requested_constraint
+from server.constraints.options import loosened
 from server.errors import invalid_request
 from server.model_family import ModelFamily
 from server.reasoning.request import disables_thinking, template_kwargs
@@ -51,7 +52,7 @@ class AnswerPlanner:
 
     def wish(self, request: ChatCompletionRequest) -> Wish:
         """Raises ApiError, 400, for constraints, tools and reasoning fields that cannot be together."""
-        constraint = requested_constraint(request, self._configured)
+        constraint = requested_constraint(request, self._configured, has_tools=bool(request.tools))
         tools = requested_tools(request, constraint)
         if self._family.marks is None and request.thinking_token_budget not in (None, -1):
             message = "This model does not think: its chat template knows no marks of thoughts."
@@ -83,13 +84,12 @@ class AnswerPlanner:
             return constraint
         if constraint is not None and covers_thoughts(constraint.source, thinking):
             return constraint
-        source = ThoughtfulSource(
-            constraint.source if constraint else None,
-            thinking,
-            tuple(self._family.marker_ids.items()),
-            budget,
-        )
+        source = ThoughtfulSource(constraint.source if constraint else None, thinking, budget)
         return Constraint(constraint.param if constraint else "thinking_token_budget", source)
 
     def _tool_source(self, request: ChatCompletionRequest, tools: ToolUse) -> ToolCallSource:
-        return ToolCallSource(self._family.format, tools, tuple(request.guided_json_loosen or ()))
+        keywords = loosened(request.guided_json_loosen or [], "guided_json_loosen")
+        whitespace = request.guided_whitespace_pattern
+        if whitespace is None:
+            return ToolCallSource(self._family.format, tools, keywords)
+        return ToolCallSource(self._family.format, tools, keywords, whitespace)

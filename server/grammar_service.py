@@ -13,9 +13,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grammar_core.errors import GrammarError, RuleReplacementError
+from grammar_core.errors import GrammarError
 from server.backend import Compiler
-from server.constraints.constraint import Constraint, Source
+from server.constraints.constraint import Constraint, Source, SourceError
 from server.errors import ApiError, invalid_request, overloaded
 
 if TYPE_CHECKING:
@@ -69,7 +69,9 @@ class GrammarService:
         except TimeoutError:
             raise self._timed_out(compile_, constraint.param) from None
         except GrammarError as error:
-            raise _invalid_grammar(error, constraint.param) from None
+            raise _invalid_grammar(str(error), constraint.param) from None
+        except SourceError as error:
+            raise _invalid_grammar(str(error), error.param) from None
         finally:
             self._leave(source, compile_)
 
@@ -137,7 +139,5 @@ class GrammarService:
         return invalid_request(message, param=param, code="grammar_timeout")
 
 
-def _invalid_grammar(error: GrammarError, param: str) -> ApiError:
-    if isinstance(error, RuleReplacementError):
-        param = f"grammar_rules.{error.rule}"
-    return invalid_request(str(error), param=param, code="invalid_grammar")
+def _invalid_grammar(message: str, param: str) -> ApiError:
+    return invalid_request(message, param=param, code="invalid_grammar")

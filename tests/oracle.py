@@ -281,6 +281,8 @@ class Lowering:
             return self._symbols(expr.body)
         if isinstance(expr, nodes.Automaton):
             return [self._automaton(expr)]
+        if isinstance(expr, nodes.Members):
+            return [self._members(expr)]
         if isinstance(expr, nodes.Substring):
             return [self._substring(expr.chunks)]
         if isinstance(expr, nodes.TagDispatch):
@@ -299,6 +301,36 @@ class Lowering:
         for state in automaton.accepting:
             self._add(states[state].number, [])
         return states[0]
+
+    def _members(self, members: nodes.Members) -> Nonterminal:
+        """A nonterminal for each list so far, by what came, the last member in order and the length."""
+        ends: dict[tuple[frozenset[int], int, int, bool], Nonterminal] = {}
+        most = members.max or members.min
+        separator = [] if members.separator is None else self._symbols(members.separator)
+
+        def rest(came: frozenset[int], last: int, length: int, is_behind: bool) -> Nonterminal:
+            key = came, last, min(length, most + 1), is_behind
+            if key in ends:
+                return ends[key]
+            here = ends[key] = self._new()
+            required = {i for i, member in enumerate(members.members) if member.required}
+            required |= {other for member, other in members.implications if member in came}
+            is_list = required <= came and members.min <= length
+            if is_list and (is_behind or not length) and (members.max is None or length <= members.max):
+                self._add(here.number, [])
+            if members.max is not None and length >= members.max:
+                return here
+            if is_behind:
+                self._add(here.number, [*separator, rest(came, last, length, False)])
+                return here
+            for i, member in enumerate(members.members):
+                if not member.repeatable and (i in came or (members.ordered and i < last)):
+                    continue
+                after = rest(came | {i}, last if member.repeatable else i, min(length, most) + 1, True)
+                self._add(here.number, [*self._symbols(member.rule), after])
+            return here
+
+        return rest(frozenset(), 0, 0, False)
 
     def _substring(self, chunks: tuple[str, ...]) -> Nonterminal:
         """Every run of chunks, one by one."""

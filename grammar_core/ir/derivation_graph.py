@@ -15,6 +15,7 @@ from grammar_core.ir.nodes import (
     Choice,
     Expr,
     Literal,
+    Members,
     Regex,
     Repeat,
     Rule,
@@ -139,9 +140,18 @@ class DerivationGraph:
             return self._new(CountOf(parts[0], expr.min, expr.max))
         if isinstance(expr, Automaton):
             return self._automaton(expr, parts)
+        if isinstance(expr, Members):
+            return self._members(expr, parts)
         if isinstance(expr, TagDispatch):
             return self._new(DispatchOf(expr, parts))
         return self._new(Leaf(expr))
+
+    def _members(self, members: Members, parts: list[int]) -> int:
+        """The members that must come, and at least one if any must."""
+        required = [part for part, member in zip(parts, members.members, strict=False) if member.required]
+        if members.min and not required:
+            required.append(self._new(OneOf(parts[: len(members.members)])))
+        return self._new(AllOf(required))
 
     def _automaton(self, automaton: Automaton, labels: list[int]) -> int:
         """A choice for each state: to end there or to take one of its edges."""

@@ -101,6 +101,36 @@ class TokenTagDispatch(NamedTuple):
     excludes: tuple[int, ...]
 
 
+class Member(NamedTuple):
+    """A rule in a list of members: whether it must come, and whether it may come again."""
+
+    rule: RuleRef
+    required: bool
+    repeatable: bool
+
+    @property
+    def occurrence(self) -> str:
+        """The word for how often it comes."""
+        words = [w for w, holds in (("required", self.required), ("repeatable", self.repeatable)) if holds]
+        return " ".join(words) or "optional"
+
+
+class Members(NamedTuple):
+    """A list of `min` to `max` members with the separator between them; of none it is the empty string.
+
+    A member that is not repeatable comes at most once. When `ordered`, those come in their order and
+    repeatable ones anywhere between them. `implications` are pairs of positions: where the first comes, the
+    second must come too. No member matches the empty string.
+    """
+
+    members: tuple[Member, ...]
+    separator: RuleRef | None
+    ordered: bool
+    min: int
+    max: int | None
+    implications: tuple[tuple[int, int], ...]
+
+
 Edge: TypeAlias = tuple[int, int, CharClass | RuleRef]
 
 
@@ -127,6 +157,7 @@ Expr: TypeAlias = (
     | TagDispatch
     | TokenSet
     | TokenTagDispatch
+    | Members
     | Automaton
 )
 
@@ -177,6 +208,9 @@ def child_expressions(expr: Expr) -> tuple[Expr, ...]:
         return (expr.body,)
     if isinstance(expr, (TagDispatch, TokenTagDispatch)):
         return tuple(rule for _, rule in expr.tags)
+    if isinstance(expr, Members):
+        rules = tuple(member.rule for member in expr.members)
+        return rules if expr.separator is None else (*rules, expr.separator)
     if isinstance(expr, Automaton):
         return tuple(label for _, _, label in expr.edges)
     return ()

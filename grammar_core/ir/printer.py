@@ -14,6 +14,7 @@ from grammar_core.ir.nodes import (
     Choice,
     Expr,
     Literal,
+    Members,
     Regex,
     Repeat,
     Rule,
@@ -105,7 +106,10 @@ def _names_read_as_values(rules: tuple[Rule, ...]) -> set[str]:
     if not any(_VALUE.fullmatch(rule.name) for rule in rules):
         return set()
     dispatches = (
-        expr for rule in rules for expr in walk_rule(rule) if type(expr) in (TagDispatch, TokenTagDispatch)
+        expr
+        for rule in rules
+        for expr in walk_rule(rule)
+        if type(expr) in (Members, TagDispatch, TokenTagDispatch)
     )
     targets = (cast("RuleRef", child).name for expr in dispatches for child in child_expressions(expr))
     return {name for name in targets if _VALUE.fullmatch(name)}
@@ -227,6 +231,25 @@ def _print_token_tag_dispatch(dispatch: TokenTagDispatch, context: int, names: _
     return _call_dispatch("TokenTagDispatch", tags, dispatch.loop, list(map(str, dispatch.excludes)), names)
 
 
+def _print_members(members: Members, context: int, names: _Names) -> list[_Piece]:
+    def name(rule: RuleRef) -> str:
+        return names.get(rule.name, rule.name)
+
+    arguments = [f'({name(member.rule)}, "{member.occurrence}")' for member in members.members]
+    if members.separator is not None:
+        arguments.append(f"separator={name(members.separator)}")
+    if members.ordered:
+        arguments.append("ordered=true")
+    if members.min:
+        arguments.append(f"min={members.min}")
+    if members.max is not None:
+        arguments.append(f"max={members.max}")
+    if members.implications:
+        pairs = ", ".join(f"({member}, {other})" for member, other in members.implications)
+        arguments.append(f"implies=({pairs}{',' if len(members.implications) == 1 else ''})")
+    return _call("Members", arguments)
+
+
 def _call_dispatch(
     macro: str, tags: list[tuple[str, RuleRef]], loop: bool, excludes: list[str], names: _Names
 ) -> list[_Piece]:
@@ -282,6 +305,7 @@ _PRINTERS = cast(
         Repeat: _print_repeat,
         Regex: _print_regex,
         Substring: _print_substring,
+        Members: _print_members,
         TagDispatch: _print_tag_dispatch,
         TokenSet: _print_token_set,
         TokenTagDispatch: _print_token_tag_dispatch,

@@ -20,6 +20,8 @@ from grammar_core.ir.nodes import (
     Choice,
     Expr,
     Literal,
+    Member,
+    Members,
     Regex,
     Repeat,
     Rule,
@@ -106,6 +108,13 @@ def _write_expression(expr: Expr) -> list[_Operation]:
 def _write_dispatch(dispatch: TagDispatch | TokenTagDispatch) -> list[Any]:
     tags = [[tag, rule.name] for tag, rule in dispatch.tags]
     return [tags, dispatch.loop, list(dispatch.excludes)]
+
+
+def _write_members(members: Members) -> list[Any]:
+    written = [[rule.name, required, repeatable] for rule, required, repeatable in members.members]
+    separator = None if members.separator is None else members.separator.name
+    bounds = [members.min, members.max]
+    return [written, separator, members.ordered, *bounds, [list(pair) for pair in members.implications]]
 
 
 def _write_automaton(automaton: Automaton) -> list[Any]:
@@ -234,6 +243,29 @@ def _read_token_tag_dispatch(_: list[Expr], tags: Any, loop: Any, excludes: Any)
     return TokenTagDispatch(_list(tags, lambda tag: _read_tag(tag, _int)), _bool(loop), _list(excludes, _int))
 
 
+def _read_member(value: Any) -> Member:
+    name, required, repeatable = _checked(value, list, "A member")
+    return Member(RuleRef(_text(name)), _bool(required), _bool(repeatable))
+
+
+def _read_implication(value: Any) -> tuple[int, int]:
+    member, other = _checked(value, list, "An implication")
+    return _int(member), _int(other)
+
+
+def _read_members(
+    _: list[Expr], members: Any, separator: Any, ordered: Any, low: Any, high: Any, implications: Any
+) -> Members:
+    return Members(
+        _list(members, _read_member),
+        None if separator is None else RuleRef(_text(separator)),
+        _bool(ordered),
+        _int(low),
+        None if high is None else _int(high),
+        _list(implications, _read_implication),
+    )
+
+
 def _read_edge(value: Any) -> tuple[int, int, CharClass | RuleRef]:
     source, target, label = _checked(value, list, "An edge")
     return (
@@ -288,6 +320,7 @@ _FORMS = cast(
             lambda _, ids, negated: TokenSet(_list(ids, _int), _bool(negated)),
         ),
         TokenTagDispatch: ("token_tag_dispatch", _write_dispatch, _read_token_tag_dispatch),
+        Members: ("members", _write_members, _read_members),
         Automaton: ("automaton", _write_automaton, _read_automaton),
     },
 )

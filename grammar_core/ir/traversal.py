@@ -10,6 +10,7 @@ from grammar_core.ir.nodes import (
     CharClass,
     Choice,
     Expr,
+    Members,
     Regex,
     Repeat,
     Rule,
@@ -92,6 +93,11 @@ def _with_children(expr: Expr, children: tuple[Expr, ...]) -> Expr:
         return expr._replace(tags=_retargeted(expr.tags, children))
     if isinstance(expr, TokenTagDispatch):
         return expr._replace(tags=_retargeted(expr.tags, children))
+    if isinstance(expr, Members):
+        rules = cast("tuple[RuleRef, ...]", children)
+        members = tuple(m._replace(rule=r) for m, r in zip(expr.members, rules, strict=False))
+        separator = rules[len(members)] if expr.separator is not None else None
+        return expr._replace(members=members, separator=separator)
     assert isinstance(expr, Automaton)
     labels = cast("tuple[CharClass | RuleRef, ...]", children)
     edges = zip(expr.edges, labels, strict=True)

@@ -15,6 +15,7 @@ from grammar_core.ir.nodes import (
     Choice,
     Expr,
     Literal,
+    Members,
     Regex,
     Repeat,
     Rule,
@@ -160,6 +161,16 @@ def _check_token_tag_dispatch(dispatch: TokenTagDispatch) -> str | None:
     return "A TokenTagDispatch excludes a trigger" if triggers & set(dispatch.excludes) else None
 
 
+def _check_members(members: Members) -> str | None:
+    count = len(members.members)
+    if not count or members.min < 0 or (members.max is not None and members.min > members.max):
+        return f"The bounds {members.min} and {members.max} of Members are not in order"
+    if max(members.min, members.max or 0) > _LARGEST_COUNT:
+        return f"A bound of Members is above {_LARGEST_COUNT:,}"
+    positions = {position for pair in members.implications for position in pair}
+    return "An implication of Members is about no member" if positions - set(range(count)) else None
+
+
 def _check_automaton(automaton: Automaton) -> str | None:
     states = {0, *automaton.accepting, *(end for edge in automaton.edges for end in edge[:2])}
     if min(states) < 0 or max(states) >= automaton.state_count:
@@ -181,6 +192,7 @@ _NODE_CHECKS = cast(
         TagDispatch: _check_tag_dispatch,
         TokenSet: _check_token_set,
         TokenTagDispatch: _check_token_tag_dispatch,
+        Members: _check_members,
         Automaton: _check_automaton,
     },
 )

@@ -6,14 +6,16 @@ from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any
 
-from grammar_core.ir.nodes import Expr, Rule, Substring, TagDispatch, TokenTagDispatch
+from grammar_core.ir.nodes import Expr, Members, Rule, Substring, TagDispatch, TokenTagDispatch
 from grammar_core.ir.traversal import Kinds, node_kinds, transform_rule
+from grammar_core.passes.expand_members import expand_members
 from grammar_core.passes.expand_substring import expand_substring
 from grammar_core.passes.expand_tag_dispatch import expand_tag_dispatch
 from grammar_core.passes.expand_token_tag_dispatch import expand_token_tag_dispatch
 
 _EXPANSIONS: MappingProxyType[type[Any], Callable[[Any], Expr]] = MappingProxyType(
     {
+        Members: expand_members,
         Substring: expand_substring,
         TagDispatch: expand_tag_dispatch,
         TokenTagDispatch: expand_token_tag_dispatch,
@@ -22,7 +24,7 @@ _EXPANSIONS: MappingProxyType[type[Any], Callable[[Any], Expr]] = MappingProxyTy
 
 
 def expand_macros(rules: tuple[Rule, ...], *, but: Kinds = ()) -> tuple[Rule, ...]:
-    """The rules, in their places, with every Substring, TagDispatch and TokenTagDispatch replaced.
+    """The rules, in their places, with every Members, Substring, TagDispatch and TokenTagDispatch replaced.
 
     Nodes of the classes `but` stay.
     """

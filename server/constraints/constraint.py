@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from grammar_core.errors import GrammarError
+
 if TYPE_CHECKING:
     from grammar_core import Grammar, TokenizerInfo
 
@@ -18,7 +20,16 @@ class Source(Protocol):
 
     def __hash__(self) -> int: ...
 
-    def build(self, tokenizer_info: TokenizerInfo) -> Grammar: ...
+    def build(self, tokenizer_info: TokenizerInfo) -> Grammar:
+        """Raises GrammarError, or SourceError where another field than the constraint's is wrong."""
+
+
+class SourceError(Exception):
+    """A part of a source, from the field `param`, cannot be used."""
+
+    def __init__(self, param: str, cause: GrammarError) -> None:
+        super().__init__(str(cause))
+        self.param = param
 
 
 @dataclass(frozen=True, slots=True)

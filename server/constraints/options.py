@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from grammar_core.frontends.json_schema.frontend import check_options
 from server.constraints.constraint import Constraint
 from server.constraints.sources import EbnfSource, JsonSource, LarkSource
 from server.errors import ApiError, invalid_request
@@ -12,8 +13,10 @@ from server.schemas.constraint_fields import ConstraintFields
 from server.schemas.response_format import StructuredOutputs
 
 
-def with_options(request: ConstraintFields, constraint: Constraint | None) -> Constraint | None:
-    """The constraint as the options change it.
+def with_options(
+    request: ConstraintFields, constraint: Constraint | None, *, has_tools: bool
+) -> Constraint | None:
+    """The constraint as the options change it. Those about JSON are also about the arguments of tools.
 
     Raises:
         ApiError: 400 for an option that belongs to another kind of constraint or that is given twice.
@@ -22,7 +25,7 @@ def with_options(request: ConstraintFields, constraint: Constraint | None) -> Co
         constraint = _with_named_grammars(request.named_grammars, constraint)
     if request.grammar_rules is not None:
         constraint = _with_rules(request.grammar_rules, constraint)
-    return _with_json_options(request, constraint)
+    return _with_json_options(request, constraint, has_tools)
 
 
 def _with_named_grammars(named: dict[str, str], constraint: Constraint | None) -> Constraint:
@@ -44,8 +47,12 @@ def _with_rules(rules: dict[str, str | list[str]], constraint: Constraint | None
     return replace(constraint, source=replace(constraint.source, replacements=replacements))
 
 
-def _with_json_options(request: ConstraintFields, constraint: Constraint | None) -> Constraint | None:
+def _with_json_options(
+    request: ConstraintFields, constraint: Constraint | None, has_tools: bool
+) -> Constraint | None:
     for param, changes in _json_options(request).items():
+        if constraint is None and has_tools and param.startswith("guided_"):
+            continue
         if constraint is None or not isinstance(constraint.source, JsonSource):
             raise _misplaced(param, "a JSON constraint such as guided_json")
         constraint = replace(constraint, source=replace(constraint.source, **changes))
@@ -63,7 +70,7 @@ def _json_options(request: ConstraintFields) -> dict[str, dict[str, Any]]:
         ("structured_outputs.loosen", outputs.loosen),
     ):
         if keywords is not None:
-            options[param] = {"loosen": tuple(keywords)}
+            options[param] = {"loosen": loosened(keywords, param)}
     return options
 
 
@@ -81,6 +88,15 @@ def _white_space(request: ConstraintFields, outputs: StructuredOutputs) -> dict[
         message = f"The white space is determined twice, by {' and '.join(given)}."
         raise invalid_request(message, param=list(given)[1], code="conflicting_constraints")
     return given
+
+
+def loosened(keywords: list[str], param: str) -> tuple[str, ...]:
+    """Keywords that need not be enforced where that is impossible. Raises ApiError, 400, for others."""
+    try:
+        check_options("natural", keywords)
+    except ValueError as error:
+        raise invalid_request(f"{error}.", param=param) from None
+    return tuple(sorted(set(keywords)))
 
 
 def _misplaced(param: str, wanted: str) -> ApiError:

@@ -51,9 +51,12 @@ NO_CONFIGURED_GRAMMARS = ConfiguredGrammars({})
 
 
 def requested_constraint(
-    request: ConstraintFields, configured: ConfiguredGrammars = NO_CONFIGURED_GRAMMARS
+    request: ConstraintFields,
+    configured: ConfiguredGrammars = NO_CONFIGURED_GRAMMARS,
+    *,
+    has_tools: bool = False,
 ) -> Constraint | None:
-    """What the answer must obey, or None where the request asks for nothing.
+    """What the answer must obey, or None where the request asks for nothing (but perhaps for tool calls).
 
     Raises:
         ApiError: 400 for two constraints, naming both; for one that is empty; for an option that fits no
@@ -64,7 +67,7 @@ def requested_constraint(
         names = [f"'{constraint.param}'" for constraint in found]
         message = f"A request has one constraint at most, but {' and '.join(names)} are given."
         raise invalid_request(message, param=found[1].param, code="conflicting_constraints")
-    constraint = with_options(request, found[0] if found else None)
+    constraint = with_options(request, found[0] if found else None, has_tools=has_tools)
     if request.return_captures and constraint is None:
         message = "return_captures needs a grammar: send guided_grammar or another constraint."
         raise invalid_request(message, param="return_captures")

@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from grammar_core import BOUNDED_WHITESPACE
+from grammar_core.errors import RuleReplacementError
 from grammar_core.grammar import Grammar
 from grammar_core.ir.nodes import Rule
 from grammar_core.rule_replacement import any_text_of
+from server.constraints.constraint import SourceError
 from server.constraints.dialect import is_ebnf
 
 if TYPE_CHECKING:
     from grammar_core import TokenizerInfo
 
-# At most one newline and a run of blanks in a gap: enough for any layout, and no model spins in it.
-DEFAULT_JSON_WHITESPACE = r"\n?[ \t]{0,32}"
 ANY_JSON_OBJECT = '{"type":"object"}'
 
 
@@ -34,7 +35,12 @@ class EbnfSource:
 
     def build(self, tokenizer_info: TokenizerInfo) -> Grammar:
         grammar = Grammar.from_ebnf(self.grammar)
-        return grammar.replace_rules(dict(self.replacements)) if self.replacements else grammar
+        if not self.replacements:
+            return grammar
+        try:
+            return grammar.replace_rules(dict(self.replacements))
+        except RuleReplacementError as error:
+            raise SourceError(f"grammar_rules.{error.rule}", error) from None
 
 
 @dataclass(frozen=True)
@@ -86,7 +92,7 @@ class JsonSource:
     """
 
     schema: str
-    whitespace: str | None = DEFAULT_JSON_WHITESPACE
+    whitespace: str | None = BOUNDED_WHITESPACE
     closed: bool = False
     loosen: tuple[str, ...] = ()
 

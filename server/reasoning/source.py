@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,12 +37,11 @@ _THOUGHTS = "thoughts"
 class ThoughtfulSource:
     """Thoughts of at most `max_tokens` tokens, then what `answer` says, or any text.
 
-    Thoughts end with the first mark of their end. `marker_ids` are the ids of marks that are control tokens.
+    Thoughts end with the first mark of their end. A mark that is a control token is only that.
     """
 
     answer: Source | None
     thinking: Thinking
-    marker_ids: tuple[tuple[str, int], ...] = ()
     max_tokens: int | None = None
 
     @property
@@ -49,32 +49,29 @@ class ThoughtfulSource:
         return "" if self.answer is None else self.answer.text
 
     def build(self, tokenizer_info: TokenizerInfo) -> Grammar:
-        thoughts = Grammar(self._rules(), "root")
+        control_tokens = {text: token_id for token_id, text in tokenizer_info.control_token_texts.items()}
+        thoughts = Grammar(self._rules(control_tokens), "root")
         if self.answer is None:
             return Grammar.concat(thoughts, Grammar((Rule("root", _ANY_TEXT),), "root"))
         return Grammar.concat(thoughts, self.answer.build(tokenizer_info))
 
-    def _rules(self) -> tuple[Rule, ...]:
+    def _rules(self, control_tokens: Mapping[str, int]) -> tuple[Rule, ...]:
         marks = self.thinking.marks
+        begin, end = (_mark(mark, control_tokens) for mark in (marks.begin, marks.end))
         after = Literal(marks.after.encode())
+        may_follow = self.thinking.start is ThinkingStart.MAY_FOLLOW
         if self.max_tokens == 0:
-            return (Rule("root", self._without_thoughts()),)
-        ending = Sequence((_ANY_TEXT, self._mark(marks.end)))
-        options = RuleOptions(lazy=True, max_tokens=self.max_tokens)
+            return (Rule("root", Sequence(()) if may_follow else Sequence((end, after))),)
         thoughts: Expr = Sequence((RuleRef(_THOUGHTS), after))
-        if self.thinking.start is ThinkingStart.MAY_FOLLOW:
-            thoughts = Choice((Sequence((self._mark(marks.begin), thoughts)), Sequence(())))
-        return (Rule("root", thoughts), Rule(_THOUGHTS, ending, options))
+        if may_follow:
+            thoughts = Choice((Sequence((begin, thoughts)), Sequence(())))
+        options = RuleOptions(lazy=True, max_tokens=self.max_tokens)
+        return (Rule("root", thoughts), Rule(_THOUGHTS, Sequence((_ANY_TEXT, end)), options))
 
-    def _without_thoughts(self) -> Expr:
-        marks = self.thinking.marks
-        if self.thinking.start is ThinkingStart.MAY_FOLLOW:
-            return Sequence(())
-        return Sequence((self._mark(marks.end), Literal(marks.after.encode())))
 
-    def _mark(self, mark: str) -> Expr:
-        token_id = dict(self.marker_ids).get(mark)
-        return Literal(mark.encode()) if token_id is None else TokenSet((token_id,), False)
+def _mark(mark: str, control_tokens: Mapping[str, int]) -> Expr:
+    token_id = control_tokens.get(mark)
+    return Literal(mark.encode()) if token_id is None else TokenSet((token_id,), False)
 
 
 def covers_thoughts(source: Source, thinking: Thinking) -> bool:

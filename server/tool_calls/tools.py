@@ -15,6 +15,7 @@ from server.schemas.tool_fields import (
     CustomTool,
     FunctionChoice,
     FunctionTool,
+    GrammarDefinition,
     GrammarInput,
     ToolFields,
 )
@@ -126,18 +127,15 @@ def _offered(tool: FunctionTool | CustomTool, param: str) -> OfferedTool:
     if isinstance(tool, FunctionTool):
         function = tool.function
         parameters = _as_json(function.parameters or _NO_PARAMETERS)
-        return OfferedTool(function.name, function.description, parameters, f"{param}.function.parameters")
+        param = f"{param}.function.parameters"
+        return OfferedTool(function.name, function.description, parameters, param)
     custom = tool.custom
-    grammar = custom.format.grammar if isinstance(custom.format, GrammarInput) else None
-    return OfferedTool(
-        custom.name,
-        _with_grammar(custom.description, grammar and grammar.syntax, grammar and grammar.definition),
-        _as_json(_INPUT_SCHEMA),
-        f"{param}.custom",
-        True,
-        grammar and grammar.syntax,
-        grammar and grammar.definition,
-    )
+    schema, param = _as_json(_INPUT_SCHEMA), f"{param}.custom"
+    if not isinstance(custom.format, GrammarInput):
+        return OfferedTool(custom.name, custom.description, schema, param, True)
+    grammar = custom.format.grammar
+    description = _with_grammar(custom.description, grammar)
+    return OfferedTool(custom.name, description, schema, param, True, grammar.syntax, grammar.definition)
 
 
 _NO_PARAMETERS = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -149,12 +147,10 @@ _INPUT_SCHEMA = {
 }
 
 
-def _with_grammar(description: str | None, syntax: str | None, definition: str | None) -> str | None:
-    if syntax is None:
-        return description
-    name = {"lark": "Lark grammar", "regex": "regular expression"}[syntax]
+def _with_grammar(description: str | None, grammar: GrammarDefinition) -> str:
+    name = {"lark": "Lark grammar", "regex": "regular expression"}[grammar.syntax]
     lead = f"{description}\n" if description else ""
-    return f"{lead}The {CUSTOM_INPUT} is a text of this {name}:\n{definition}"
+    return f"{lead}The {CUSTOM_INPUT} is a text of this {name}:\n{grammar.definition}"
 
 
 def _conflict(constraint: Constraint) -> ApiError:

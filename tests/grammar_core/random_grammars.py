@@ -25,6 +25,8 @@ from grammar_core.ir.nodes import (
     Edge,
     Expr,
     Literal,
+    Member,
+    Members,
     Regex,
     Repeat,
     Rule,
@@ -116,12 +118,14 @@ class _GrammarWriter:
         self._counted = counted
         self._macros = macros
         self._options = options
+        self._members_rules: dict[str, Expr] = {}
         self.names = ["root", *(f"r{number}" for number in range(1, rng.randint(1, 6)))]
 
     def rules(self) -> list[Rule]:
         bodies = {name: self._body(name) for name in self.names}
         if self._rng.random() < 0.15:
             bodies |= self._chain(self._rng.randint(5, 40))
+        bodies |= self._members_rules
         if not self._options:
             return [Rule(name, body) for name, body in bodies.items()]
         return [Rule(name, body, self._rule_options(name, body)) for name, body in bodies.items()]
@@ -226,7 +230,7 @@ class _GrammarWriter:
         if self._options and self._rng.random() < 0.12:
             return self._rng.choice((self._token_set, self._token_set, self._token_tag_dispatch))()
         if self._macros and self._rng.random() < 0.15:
-            makers = (self._tag_dispatch, self._substring, self._regex, self._automaton)
+            makers = (self._tag_dispatch, self._substring, self._regex, self._automaton, self._members)
             return self._rng.choice(makers)()
         if self._alphabet is not None:
             return self._plain_leaf(self._alphabet)
@@ -264,6 +268,30 @@ class _GrammarWriter:
         pattern = self._rng.choice(_PATTERNS)
         json_string, flags = self._rng.random() < 0.2, self._rng.choice((None, "", "i", "s"))
         return Regex(pattern, json_string, flags, parse_regex(pattern, json_string=json_string, flags=flags))
+
+    def _members(self) -> Members:
+        rng = self._rng
+        count = rng.randint(1, 4)
+        members = tuple(
+            Member(self._member_rule(), rng.random() < 0.3, rng.random() < 0.3) for _ in range(count)
+        )
+        low = rng.choice((0, 0, 1, 2))
+        high = rng.choice((None, None, low, low + 1, low + 2))
+        pairs = [(rng.randrange(count), rng.randrange(count)) for _ in range(rng.choice((0, 0, 0, 1, 2)))]
+        if low and high is not None:
+            pairs = [(a, b) for a, b in pairs if a < b]
+        separator = rng.choice((None, self._rule()))
+        return Members(members, separator, rng.random() < 0.5, low, high, tuple(pairs))
+
+    def _member_rule(self) -> RuleRef:
+        """A new rule that does not match the empty string."""
+        name = f"m{len(self._members_rules)}"
+        self._members_rules[name] = EMPTY
+        first = Literal(self._rng.choice(self._alphabet or "abc0é中").encode())
+        self._members_rules[name] = (
+            Sequence((first, self._reference())) if len(name) > 2 else (Sequence((first, self._expr(1))))
+        )
+        return RuleRef(name)
 
     def _automaton(self) -> Automaton:
         count = self._rng.randint(1, 4)

@@ -27,6 +27,13 @@ class Document(NamedTuple):
     format: Any
     pointers: tuple[tuple[str, str], ...] = ()
 
+    def text(self) -> str:
+        """The format as JSON text, the same for equal ones. Raises StructuralTagError if it is no JSON."""
+        try:
+            return json.dumps([self.format, self.pointers], default=_plain_member, allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise StructuralTagError(f"The structural tag is no JSON value: {error}", pointer="") from None
+
     def given_pointer(self, pointer: str) -> str:
         """Where a place of `format` is in what was given."""
         for here, there in self.pointers:
@@ -59,6 +66,15 @@ def as_plain(value: Any) -> Any:
     """A model as the object it stands for; everything else as it is."""
     dump = getattr(value, "model_dump", None)
     return value if dump is None or isinstance(value, type) else dump(exclude_none=True, by_alias=True)
+
+
+def _plain_member(value: Any) -> Any:
+    if isinstance(value, type) and hasattr(value, "model_json_schema"):
+        return value.model_json_schema()
+    plain = as_plain(value)
+    if isinstance(plain, Mapping):
+        return dict(plain)
+    raise TypeError(f"{type(value).__name__} is not of JSON")
 
 
 def _parse(text: str) -> Any:

@@ -30,9 +30,10 @@ from grammar_core.ir.nodes import (
 )
 
 if TYPE_CHECKING:
-    from grammar_core.grammar import Grammar
     from grammar_core.tokenizer_info import TokenizerInfo
 
+EmbeddedGrammar = tuple[tuple[Rule, ...], str]
+"""Its rules and the name of its root."""
 LowerFormat = Callable[[Fields, "Lowering", Enclosure], Lowered]
 
 
@@ -50,8 +51,8 @@ class Lowering:
         self.tokenizer_info = tokenizer_info
         self._rules: list[Rule] = []
         self._embedded: dict[Any, RuleRef] = {}
-        self._grammars: list[tuple[RuleRef, Grammar]] = []
-        self._markers: dict[str, RuleRef] = {}
+        self._grammars: list[tuple[RuleRef, EmbeddedGrammar]] = []
+        self._markers: dict[str, Expr] = {}
         self._depth = 0
         self._format_count = 0
         texts = set() if tokenizer_info is None else set(tokenizer_info.control_token_texts.values())
@@ -86,7 +87,7 @@ class Lowering:
         self._rules.append(Rule(name, body, options))
         return RuleRef(name)
 
-    def embed(self, key: Any, build: Callable[[], Grammar], pointer: str) -> RuleRef:
+    def embed(self, key: Any, build: Callable[[], EmbeddedGrammar], pointer: str) -> RuleRef:
         """A reference to a grammar, which is built once for equal keys. Its errors are about `pointer`."""
         found = self._embedded.get(key)
         if found is None:
@@ -107,7 +108,7 @@ class Lowering:
             return (Rule("root", root),)
         # Empty rules hold the names and places of the own ones, which references to the rest then complete.
         places = tuple(Rule(rule.name, EMPTY) for rule in own)
-        grammars = ((grammar.rules, grammar.root) for _, grammar in self._grammars)
+        grammars = (grammar for _, grammar in self._grammars)
         gathered, roots = gather_rules([(places, own[0].name), *grammars])
         bodies = {place.name: body for (place, _), body in zip(self._grammars, roots[1:], strict=True)}
         completed = [rule._replace(body=bodies.get(rule.name, rule.body)) for rule in own]
@@ -130,11 +131,11 @@ class Lowering:
             items.append(Literal(text[end:].encode()))
         return items[0] if len(items) == 1 else Sequence(tuple(items))
 
-    def _marker(self, text: str) -> RuleRef:
+    def _marker(self, text: str) -> Expr:
         found = self._markers.get(text)
         if found is None:
-            body = Choice((TokenSet(self._control_ids(text), negated=False), Literal(text.encode())))
-            found = self._markers[text] = self.rule("marker", body)
+            found = Choice((TokenSet(self._control_ids(text), negated=False), Literal(text.encode())))
+            self._markers[text] = found
         return found
 
     def leading_marker(self, text: str) -> tuple[tuple[int, ...], str]:

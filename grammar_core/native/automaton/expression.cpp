@@ -89,6 +89,28 @@ Expression read_token_set(GrammarSource& source, ProgramReader& reader) {
   return {Op::kTokenSet, static_cast<int64_t>(source.token_sets.size()) - 1};
 }
 
+Expression read_members(GrammarSource& source, std::vector<int32_t>& stack, ProgramReader& reader) {
+  MembersShape shape;
+  shape.count = read_below(reader, INT32_MAX);
+  shape.has_separator = reader.next() != 0;
+  shape.ordered = reader.next() != 0;
+  shape.min = reader.next();
+  const int64_t max = reader.next();
+  shape.max = max < 0 ? kUnbounded : max;
+  for (int32_t i = 0; i < shape.count; ++i) {
+    shape.required.push_back(reader.next() != 0);
+    shape.repeatable.push_back(reader.next() != 0);
+  }
+  for (int64_t n = reader.next(); n > 0; --n) {
+    const int32_t member = read_below(reader, shape.count);
+    shape.implications.emplace_back(member, read_below(reader, shape.count));
+  }
+  Expression e = read_operands(source, stack, Op::kMembers, int64_t{shape.count} + shape.has_separator);
+  e.min = static_cast<int64_t>(source.members.size());
+  source.members.push_back(std::move(shape));
+  return e;
+}
+
 RuleOptions read_rule_options(ProgramReader& reader) {
   RuleOptions options;
   options.lazy = reader.next() != 0;
@@ -126,6 +148,8 @@ Expression read_expression(GrammarSource& source, std::vector<int32_t>& stack, P
       return read_automaton(source, stack, reader);
     case Op::kTokenSet:
       return read_token_set(source, reader);
+    case Op::kMembers:
+      return read_members(source, stack, reader);
   }
   throw InvalidGrammar("the grammar program has an unknown operation");
 }

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace syntagma {
+#include "automaton/member_order.hpp"
 
-constexpr int64_t kUnbounded = INT64_MAX;
+namespace syntagma {
 
 enum class Op : int64_t {
   kLiteral = 0,
@@ -19,7 +19,8 @@ enum class Op : int64_t {
   kChoice = 4,
   kRepeat = 5,
   kAutomaton = 7,
-  kTokenSet = 8
+  kTokenSet = 8,
+  kMembers = 9
 };
 
 struct Expression {
@@ -27,10 +28,11 @@ struct Expression {
   // kLiteral: offset and length in `literals`. kCharClass: begin and count of ranges.
   // kRuleRef: rule. kSequence, kChoice: begin and count in `children`. kRepeat: child.
   // kAutomaton: begin and count of the edges' labels in `children`; `min` is its index in `automata`.
-  // kTokenSet: index in `token_sets`.
+  // kTokenSet: index in `token_sets`. kMembers: begin and count of the members' references and the separator
+  // in `children`; `min` is its index in `members`.
   int64_t first = 0;
   int64_t count = 0;
-  int64_t min = 0;  // kRepeat and kAutomaton only
+  int64_t min = 0;  // kRepeat, kAutomaton and kMembers only
   int64_t max = 0;  // kRepeat only; kUnbounded when there is no upper bound
 };
 
@@ -75,6 +77,7 @@ struct GrammarSource {
   std::string literals;
   std::vector<AutomatonShape> automata;
   std::vector<TokenSet> token_sets;
+  std::vector<MembersShape> members;
   std::vector<int32_t> rule_bodies;       // expression index by rule
   std::vector<RuleOptions> rule_options;  // by rule
   std::vector<std::string> rule_names;
@@ -88,6 +91,7 @@ struct GrammarSource {
 // Decodes the postfix program that grammar_core/lowering.py writes. A rule's expressions end with its body.
 //   0 offset length | 1 count (low high)* | 2 rule | 3 count | 4 count | 5 min max (-1: unbounded)
 //   7 states accepting (state)* edges (from to)* | 8 negated count (id)*
+//   9 members separator? ordered min max (-1: unbounded) (required repeatable)* implications (from to)*
 //   6 lazy capture temperature max_tokens max_chars: end of a rule, with its options; the temperature's bits
 //   as an integer
 // Throws InvalidGrammar for a malformed program.

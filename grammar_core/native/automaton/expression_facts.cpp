@@ -32,6 +32,7 @@ class Analyzer {
     facts_.counted.assign(source.expressions.size(), 0);
     facts_.inlined.assign(rule_count_, 0);
     facts_.recursive.assign(rule_count_, 0);
+    facts_.left_recursive.assign(rule_count_, 0);
     must_unroll_.assign(source.expressions.size(), 0);
   }
 
@@ -108,6 +109,13 @@ class Analyzer {
     }
   }
 
+  void update_members(const Expression& e, bool& nullable, bool& nonempty) const {
+    MemberOrder order = facts_.member_order(source_, e);
+    if (order.start() == MemberOrder::kNoConfiguration) return;
+    nullable = order.is_complete(order.start());
+    nonempty = order.may_go_on(order.start());
+  }
+
   static std::vector<std::vector<int32_t>> edges_by_source(const AutomatonShape& shape) {
     std::vector<std::vector<int32_t>> edges(shape.state_count);
     for (size_t i = 0; i < shape.edges.size(); ++i)
@@ -142,7 +150,7 @@ class Analyzer {
   void derive_empty_and_text() {
     find_parents();
     for (size_t e = 0; e < source_.expressions.size(); ++e) begin_with(static_cast<int32_t>(e));
-    std::vector<uint8_t> stale(source_.expressions.size(), 1);  // automata to look at again
+    std::vector<uint8_t> stale(source_.expressions.size(), 1);  // those to be searched again
     for (;;) {
       while (!news_.empty()) {
         const News news = news_.back();
@@ -151,11 +159,11 @@ class Analyzer {
         spread(news, stale);
       }
       bool changed = false;
-      for (const int32_t e : automata_) {
+      for (const int32_t e : searched_) {
         TimeLimit::tick();
         if (stale[e]) {
           stale[e] = 0;
-          changed |= look_at_automaton(e);
+          changed |= search(e);
         }
       }
       if (!changed) return;
@@ -176,8 +184,9 @@ class Analyzer {
       const Expression& e = source_.expressions[index];
       if (e.op == Op::kRepeat) parent_[e.first] = i;
       if (e.op == Op::kRuleRef) references_to_[e.first].push_back(i);
-      if (e.op == Op::kAutomaton) automata_.push_back(i);
-      if (e.op != Op::kSequence && e.op != Op::kChoice && e.op != Op::kAutomaton) continue;
+      const bool is_searched = e.op == Op::kAutomaton || e.op == Op::kMembers;
+      if (is_searched) searched_.push_back(i);
+      if (e.op != Op::kSequence && e.op != Op::kChoice && !is_searched) continue;
       for (const int32_t child : source_.children_of(e)) parent_[child] = i;
       not_nullable_[index] = not_productive_[index] = static_cast<int32_t>(e.count);
     }
@@ -214,7 +223,7 @@ class Analyzer {
     if (parent < 0) return;
     const Expression& e = source_.expressions[parent];
     if (e.op == Op::kSequence) return spread_to_sequence(news, parent);
-    if (e.op == Op::kAutomaton) {
+    if (e.op == Op::kAutomaton || e.op == Op::kMembers) {
       stale[parent] = 1;
     } else if (news.nullable) {
       learn_nullable(parent);
@@ -230,9 +239,13 @@ class Analyzer {
     if (not_productive_[sequence] == 0 && has_text_[sequence]) learn_nonempty(sequence);
   }
 
-  bool look_at_automaton(int32_t index) {
+  bool search(int32_t index) {
     bool nullable = false, nonempty = false;
-    update_automaton(source_.expressions[index], nullable, nonempty);
+    const Expression& e = source_.expressions[index];
+    if (e.op == Op::kMembers)
+      update_members(e, nullable, nonempty);
+    else
+      update_automaton(e, nullable, nonempty);
     const size_t before = news_.size();
     if (nullable) learn_nullable(index);
     if (nonempty) learn_nonempty(index);
@@ -258,6 +271,10 @@ class Analyzer {
           break;
         case Op::kRuleRef:
           on_rule(static_cast<int32_t>(e.first));
+          break;
+        case Op::kMembers:
+          for (int32_t i = 0; i < source_.members[e.min].count; ++i)
+            pending.push_back(source_.children_of(e)[i]);
           break;
         case Op::kSequence:
           for (const int32_t child : source_.children_of(e)) {
@@ -289,6 +306,7 @@ class Analyzer {
     refuse_mutual_budgets(components);
     for (size_t rule = 0; rule < rule_count_; ++rule) {
       if (!components.cyclic[components.of[rule]]) continue;
+      facts_.left_recursive[rule] = 1;
       for (const int32_t repeat : repeats[rule])
         visit_left(
             static_cast<int32_t>(source_.expressions[repeat].first),
@@ -337,6 +355,7 @@ class Analyzer {
       case Op::kRuleRef:
         return facts_.inlined[e.first] ? saturating_add(size[source_.rule_bodies[e.first]], 1) : 1;
       case Op::kTokenSet:
+      case Op::kMembers:
         return 1;
       case Op::kSequence:
       case Op::kChoice:
@@ -375,7 +394,8 @@ class Analyzer {
   std::vector<int32_t> reference_count_;
   std::vector<News> news_;
   std::vector<int32_t> parent_;  // by expression; -1: a rule's body
-  std::vector<int32_t> rule_of_body_, automata_;
+  std::vector<int32_t> rule_of_body_;
+  std::vector<int32_t> searched_;                       // automata and Members, whose facts take a search
   std::vector<std::vector<int32_t>> references_to_;     // by rule
   std::vector<int32_t> not_nullable_, not_productive_;  // of sequences: children of which that is not known
   std::vector<uint8_t> has_text_;                       // of sequences: some child is nonempty
@@ -383,6 +403,15 @@ class Analyzer {
 };
 
 }  // namespace
+
+MemberOrder ExpressionFacts::member_order(const GrammarSource& source, const Expression& members) const {
+  MembersShape shape = source.members[members.min];
+  const auto children = source.children_of(members);
+  std::vector<uint8_t> possible(shape.count);
+  for (int32_t i = 0; i < shape.count; ++i) possible[i] = nonempty[children[i]];
+  if (shape.has_separator && !productive(children[shape.count])) shape.max = std::min<int64_t>(shape.max, 1);
+  return MemberOrder(shape, possible);
+}
 
 ExpressionFacts analyze_expressions(const GrammarSource& source) { return Analyzer(source).run(); }
 

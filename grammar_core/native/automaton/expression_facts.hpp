@@ -15,8 +15,11 @@ struct ExpressionFacts {
   std::vector<uint8_t> counted;    // by expression: a repetition that becomes a counter instead of copies
   std::vector<uint8_t> inlined;    // by rule: copied into its callers
   std::vector<uint8_t> recursive;  // by rule
+  std::vector<uint8_t> left_recursive;  // by rule: a text of it can begin with another text of it
 
   bool productive(int32_t expression) const { return nullable[expression] || nonempty[expression]; }
+  // Which member may come next in a list of Members, of those that match something.
+  MemberOrder member_order(const GrammarSource& source, const Expression& members) const;
 };
 
 // Linear in the grammar's size. Throws InvalidGrammar when the root derives nothing and LimitExceeded when a

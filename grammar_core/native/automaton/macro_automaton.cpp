@@ -32,7 +32,7 @@ MacroAutomaton::MacroAutomaton(Nfa nfa) : nfa_(std::move(nfa)) {
 void MacroAutomaton::account(size_t bytes) {
   own_bytes_ += bytes;
   const size_t total = own_bytes_ + report_sets_.memory_bytes() + state_sets_.memory_bytes() +
-                       context_keys_.memory_bytes() + state_keys_.memory_bytes() +
+                       context_keys_.memory_bytes() + state_keys_.memory_bytes() + nfa_.derived_bytes() +
                        captured_lists_.memory_bytes() + after_.memory_bytes();
   memory_bytes_.store(total, std::memory_order_relaxed);
   if (total > kMemoryLimit)
@@ -95,21 +95,23 @@ void MacroAutomaton::begin_set() {
 
 // Adds a state and all that it reaches over empty edges.
 void MacroAutomaton::add_state(int32_t nfa_state) {
-  if (in_set_[nfa_state] == set_number_) return;
-  in_set_[nfa_state] = set_number_;
-  reached_.assign(1, nfa_state);
+  reached_.clear();
+  reach(nfa_state);
   while (!reached_.empty()) {
     const int32_t s = reached_.back();
     reached_.pop_back();
     TimeLimit::tick();
     if (nfa_.has_edges(s) || nfa_.accepts(s) >= 0) set_.push_back(s);
     if (nfa_.accepts(s) >= 0) accepted_.push_back(nfa_.accepts(s));
-    for (const int32_t target : nfa_.empty_edges(s)) {
-      if (in_set_[target] == set_number_) continue;
-      in_set_[target] = set_number_;
-      reached_.push_back(target);
-    }
+    for (const int32_t target : nfa_.empty_edges(s)) reach(target);
   }
+}
+
+void MacroAutomaton::reach(int32_t nfa_state) {
+  if (static_cast<size_t>(nfa_state) >= in_set_.size()) in_set_.resize(2 * nfa_state + 1, 0);
+  if (in_set_[nfa_state] == set_number_) return;
+  in_set_[nfa_state] = set_number_;
+  reached_.push_back(nfa_state);
 }
 
 // Adds what follows inside the frame from symbols that completed, and collects what the frame reports.
@@ -200,6 +202,7 @@ int32_t MacroAutomaton::tail_reports(int32_t context, int32_t nfa_state) {
   const uint64_t key = static_cast<uint64_t>(context) << 32 | static_cast<uint32_t>(nfa_state);
   const auto found = tail_reports_.find(key);
   if (found != tail_reports_.end()) return found->second;
+  if (nfa_.surely_goes_on(nfa_state)) return 0;
   begin_set();
   add_state(nfa_state);
   const int32_t closed = close_set(context);

@@ -149,6 +149,7 @@ class MacroAutomaton {
   int32_t build_start(int32_t context);
   void begin_set();
   void add_state(int32_t nfa_state);
+  void reach(int32_t nfa_state);
   int32_t close_set(int32_t context);
   int32_t intern_state(int32_t context, bool is_start, int32_t reports);
   int32_t tail_reports(int32_t context, int32_t nfa_state);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "automaton/nfa_builder.hpp"
 #include "automaton/time_limit.hpp"
@@ -49,7 +50,7 @@ void Nfa::compute_byte_classes() {
 }
 
 // Which states reach their accept state over empty edges.
-std::vector<uint8_t> Nfa::states_before_acceptance() const {
+std::vector<uint8_t> Nfa::states_before_acceptance() {
   std::vector<std::vector<int32_t>> before(state_count());
   for (int32_t s = 0; s < state_count(); ++s)
     for (const int32_t target : empty_edges(s)) before[target].push_back(s);
@@ -78,7 +79,8 @@ void Nfa::compute_follow() {
   const auto n = static_cast<int32_t>(symbols_.size());
   const auto start_of = [&](int32_t symbol) {
     const Symbol& s = symbols_[symbol];
-    return s.is_counter() ? symbols_[s.counter_body].start : s.start;
+    const int32_t start = s.is_counter() ? symbols_[s.counter_body].start : s.start;
+    return is_derived(start) ? loops_[derived(start).loop].entrance : start;
   };
   std::vector<ByteSet> first(state_count());
   std::vector<std::vector<int32_t>> users(state_count());
@@ -94,7 +96,7 @@ void Nfa::compute_follow() {
   for (int32_t symbol = 0; symbol < n; ++symbol) {
     if (!symbols_[symbol].is_counter()) continue;
     const int32_t body = symbols_[symbol].counter_body;
-    follow_[body].merge(first[symbols_[body].start]);
+    follow_[body].merge(first[start_of(body)]);
     follow_users[symbol].push_back(body);
   }
   for (int32_t s = 0; s < state_count(); ++s)
@@ -103,6 +105,47 @@ void Nfa::compute_follow() {
       if (accepting[call.target]) follow_users[owners_[call.target]].push_back(call.symbol);
     }
   propagate(follow_, follow_users);
+}
+
+// The state of a loop's place `base` after the members of `configuration`.
+int32_t Nfa::derive(int32_t loop, int32_t configuration, int32_t base) {
+  const int32_t id = derived_keys_.intern(std::vector<int32_t>{loop, configuration, base});
+  if (id == static_cast<int32_t>(derived_.size())) {
+    derived_.push_back({loop, configuration, base, false, {}, {}, {}, {}});
+    derived_bytes_ += sizeof(DerivedState) + 64;
+  }
+  return state_count() + id;
+}
+
+void Nfa::expand(DerivedState& state) {
+  MemberLoop& loop = loops_[state.loop];
+  const auto [place, configuration, base] = std::tuple(state.loop, state.configuration, state.base);
+  const auto with = [&](int32_t target) { return derive(place, configuration, target); };
+  if (base == loop.entrance) {
+    expand_entrance(state);
+  } else if (base == loop.between && loop.order.is_complete(configuration)) {
+    state.empty.push_back(loop.accept);
+  }
+  if (base != loop.entrance && (base != loop.between || loop.order.may_go_on(configuration))) {
+    for (const ByteEdge& e : byte_edges(base)) state.bytes.push_back({e.low, e.high, with(e.target)});
+    for (const CallEdge& e : call_edges(base)) state.calls.push_back({e.symbol, with(e.target)});
+    for (const TokenEdge& e : token_edges(base)) state.tokens.push_back({e.set, with(e.target)});
+    for (const int32_t target : empty_edges(base))
+      if (target != loop.accept) state.empty.push_back(with(target));
+  }
+  state.expanded = true;
+  derived_bytes_ += state.bytes.size() * sizeof(ByteEdge) + state.calls.size() * sizeof(CallEdge) +
+                    (state.tokens.size() + state.empty.size()) * sizeof(TokenEdge);
+}
+
+void Nfa::expand_entrance(DerivedState& state) {
+  MemberLoop& loop = loops_[state.loop];
+  for (int32_t member = 0; member < loop.order.member_count(); ++member) {
+    if (loop.calls[member] < 0) continue;
+    const int32_t configuration = loop.order.after(state.configuration, member);
+    if (configuration != MemberOrder::kNoConfiguration)
+      state.calls.push_back({loop.calls[member], derive(state.loop, configuration, loop.between)});
+  }
 }
 
 size_t Nfa::memory_bytes() const {

@@ -3,6 +3,9 @@
 // A symbol is a rule, the body of a counted repetition, or a counted repetition itself. Rules and bodies have
 // a start and an accept state. A call edge consumes a nonempty text of its symbol; where the symbol is
 // nullable an empty edge stands beside it, so a call never returns without having consumed something.
+//
+// Beside the states that exist from the beginning there are derived ones, which come into being when an edge
+// to them is looked at. Whoever looks at edges of states while there are such must hold the owner's lock.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +15,9 @@
 
 #include "automaton/byte_set.hpp"
 #include "automaton/expression.hpp"
+#include "automaton/member_loop.hpp"
 
 namespace syntagma {
-
-struct ByteEdge {
-  uint8_t low, high;
-  int32_t target;
-};
-
-struct CallEdge {
-  int32_t symbol;
-  int32_t target;
-};
-
-struct TokenEdge {
-  int32_t set;  // index into Nfa::token_sets
-  int32_t target;
-};
 
 struct Symbol {
   int32_t start = -1;
@@ -58,26 +47,42 @@ class Nfa {
   const std::vector<Symbol>& symbols() const { return symbols_; }
   int32_t state_count() const { return static_cast<int32_t>(byte_begin_.size()) - 1; }
 
-  std::span<const ByteEdge> byte_edges(int32_t state) const {
+  std::span<const ByteEdge> byte_edges(int32_t state) {
+    if (is_derived(state)) return expanded(state).bytes;
     return {byte_edges_.data() + byte_begin_[state], byte_edges_.data() + byte_begin_[state + 1]};
   }
-  std::span<const CallEdge> call_edges(int32_t state) const {
+  std::span<const CallEdge> call_edges(int32_t state) {
+    if (is_derived(state)) return expanded(state).calls;
     return {call_edges_.data() + call_begin_[state], call_edges_.data() + call_begin_[state + 1]};
   }
-  std::span<const TokenEdge> token_edges(int32_t state) const {
+  std::span<const TokenEdge> token_edges(int32_t state) {
+    if (is_derived(state)) return expanded(state).tokens;
     return {token_edges_.data() + token_begin_[state], token_edges_.data() + token_begin_[state + 1]};
   }
   const std::vector<TokenSet>& token_sets() const { return token_sets_; }
-  bool has_edges(int32_t state) const {
+  bool has_edges(int32_t state) {
+    if (is_derived(state)) {
+      const DerivedState& derived = expanded(state);
+      return !derived.bytes.empty() || !derived.calls.empty() || !derived.tokens.empty();
+    }
     return byte_begin_[state] != byte_begin_[state + 1] || call_begin_[state] != call_begin_[state + 1] ||
            token_begin_[state] != token_begin_[state + 1];
   }
+  // Whether something may come after a member of Members, as far as that is known without deriving states.
+  bool surely_goes_on(int32_t state) const {
+    if (!is_derived(state)) return false;
+    const DerivedState& d = derived(state);
+    return d.base == loops_[d.loop].between && loops_[d.loop].order.may_go_on(d.configuration);
+  }
   // The symbol in whose text this state lies.
-  int32_t owner(int32_t state) const { return owners_[state]; }
+  int32_t owner(int32_t state) const {
+    return is_derived(state) ? loops_[derived(state).loop].symbol : owners_[state];
+  }
   // The symbol whose accept state this is, or -1.
-  int32_t accepts(int32_t state) const { return accepts_[state]; }
+  int32_t accepts(int32_t state) const { return is_derived(state) ? -1 : accepts_[state]; }
 
-  std::span<const int32_t> empty_edges(int32_t state) const {
+  std::span<const int32_t> empty_edges(int32_t state) {
+    if (is_derived(state)) return expanded(state).empty;
     return {empty_edges_.data() + empty_begin_[state], empty_edges_.data() + empty_begin_[state + 1]};
   }
 
@@ -95,12 +100,24 @@ class Nfa {
   uint8_t representative(int byte_class) const { return representative_[byte_class]; }
 
   size_t memory_bytes() const;
+  // Of the derived states so far.
+  size_t derived_bytes() const { return derived_bytes_; }
 
  private:
   friend class NfaBuilder;
+  bool is_derived(int32_t state) const { return state >= state_count(); }
+  const DerivedState& derived(int32_t state) const { return derived_[state - state_count()]; }
+  const DerivedState& expanded(int32_t state) {
+    DerivedState& derived = derived_[state - state_count()];
+    if (!derived.expanded) expand(derived);
+    return derived;
+  }
+  int32_t derive(int32_t loop, int32_t configuration, int32_t base);
+  void expand(DerivedState& state);
+  void expand_entrance(DerivedState& state);
   void compute_byte_classes();
   void compute_follow();
-  std::vector<uint8_t> states_before_acceptance() const;
+  std::vector<uint8_t> states_before_acceptance();
 
   std::vector<Symbol> symbols_;
   int32_t root_ = 0;
@@ -114,6 +131,10 @@ class Nfa {
   std::vector<int32_t> accepts_;
   std::vector<int32_t> owners_;
   std::vector<ByteSet> follow_;
+  std::vector<MemberLoop> loops_;
+  std::deque<DerivedState> derived_;
+  SequenceInterner derived_keys_;
+  size_t derived_bytes_ = 0;
   int class_count_ = 0;
   uint8_t class_of_[256] = {};
   uint8_t representative_[256] = {};

@@ -123,6 +123,8 @@ void NfaBuilder::run_task(const Task& task) {
       return build_repeat(task, e);
     case Op::kAutomaton:
       return build_automaton(task, e);
+    case Op::kMembers:
+      return build_members(task, e);
     case Op::kTokenSet:
       tokens_.push_back({task.from, {static_cast<int32_t>(e.first), task.to}});
       return;
@@ -304,6 +306,61 @@ void NfaBuilder::build_automaton(const Task& task, const Expression& e) {
   }
 }
 
+void NfaBuilder::build_members(const Task& task, const Expression& e) {
+  if (in_lazy(task))
+    throw InvalidGrammar("The lazy rule \"" + source_.rule_names[nfa_.symbols_[task.owner].rule] +
+                         "\" must have a body without Members");
+  if (facts_.nullable[task.expression]) add_empty(task.from, task.to);
+  if (facts_.nonempty[task.expression])
+    calls_.push_back({task.from, {members_symbol(task.expression), task.to}});
+  static_cast<void>(e);
+}
+
+int32_t NfaBuilder::members_symbol(int32_t expression) {
+  const auto found = symbol_of_members_.find(expression);
+  if (found != symbol_of_members_.end()) return found->second;
+  const Expression& e = source_.expressions[expression];
+  const MembersShape& shape = source_.members[e.min];
+  const auto children = source_.children_of(e);
+  const auto id = static_cast<int32_t>(nfa_.symbols_.size());
+  Symbol symbol;
+  symbol.accept = new_state(id);
+  add_symbol(symbol);
+  symbol_of_members_.emplace(expression, id);
+  MemberLoop loop{id, new_state(id), new_state(id), symbol.accept, {}, facts_.member_order(source_, e)};
+  for (int32_t i = 0; i < shape.count; ++i) {
+    const bool may_come = facts_.nonempty[children[i]] != 0;
+    if (facts_.nullable[children[i]])
+      throw InvalidGrammar("Rule \"" + source_.rule_names[source_.expressions[children[i]].first] +
+                           "\" is a member of Members and must not match the empty text");
+    loop.calls.push_back(may_come ? member_symbol(children[i], shape.repeatable[i] != 0) : -1);
+    if (may_come) calls_.push_back({loop.entrance, {loop.calls.back(), loop.between}});
+  }
+  add_empty(loop.between, loop.accept);
+  if (shape.has_separator)
+    add_task(children[shape.count], loop.between, loop.entrance, id);
+  else
+    add_empty(loop.between, loop.entrance);
+  nfa_.loops_.push_back(std::move(loop));
+  return id;
+}
+
+// A repeatable member may come at many places, and its masks are the same at all of them if it has a frame of
+// its own.
+int32_t NfaBuilder::member_symbol(int32_t reference, bool repeatable) {
+  const auto rule = static_cast<int32_t>(source_.expressions[reference].first);
+  const int32_t symbol = rule_symbol(rule);
+  if (!repeatable || facts_.left_recursive[rule] || nfa_.symbols_[symbol].is_counter()) return symbol;
+  const auto [found, added] = frame_of_rule_.try_emplace(rule, -1);
+  if (added) {
+    Symbol once;
+    once.counter_body = symbol;
+    once.min = once.max = 1;
+    found->second = add_symbol(once);
+  }
+  return found->second;
+}
+
 template <typename Edge>
 void NfaBuilder::place_edges(std::vector<Placed<Edge>>& placed, std::vector<uint32_t>& begin,
                              std::vector<Edge>& edges) {
@@ -326,6 +383,11 @@ void NfaBuilder::finish() {
   nfa_.accepts_.assign(state_count_, -1);
   for (size_t i = 0; i < nfa_.symbols_.size(); ++i)
     if (!nfa_.symbols_[i].is_counter()) nfa_.accepts_[nfa_.symbols_[i].accept] = static_cast<int32_t>(i);
+  for (size_t i = 0; i < nfa_.loops_.size(); ++i) {
+    const MemberLoop& loop = nfa_.loops_[i];
+    nfa_.symbols_[loop.symbol].start =
+        nfa_.derive(static_cast<int32_t>(i), loop.order.start(), loop.entrance);
+  }
 }
 
 }  // namespace syntagma

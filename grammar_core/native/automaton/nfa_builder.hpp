@@ -52,6 +52,9 @@ class NfaBuilder {
   void build_loop(const Task& task, int32_t body);
   void build_copies(const Task& task, const Expression& e);
   void build_automaton(const Task& task, const Expression& e);
+  void build_members(const Task& task, const Expression& e);
+  int32_t members_symbol(int32_t expression);
+  int32_t member_symbol(int32_t reference, bool repeatable);
   void finish();
   template <typename Edge>
   void place_edges(std::vector<Placed<Edge>>& placed, std::vector<uint32_t>& begin, std::vector<Edge>& edges);
@@ -65,7 +68,8 @@ class NfaBuilder {
   std::vector<Placed<TokenEdge>> tokens_;
   std::vector<EmptyEdge> empty_;
   std::vector<int32_t> symbol_of_rule_;
-  std::unordered_map<int32_t, int32_t> symbol_of_repeat_;
+  std::unordered_map<int32_t, int32_t> symbol_of_repeat_, symbol_of_members_;
+  std::unordered_map<int32_t, int32_t> frame_of_rule_;  // counters that give a rule a frame of its own
   int32_t state_count_ = 0;
 };
 

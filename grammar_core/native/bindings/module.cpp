@@ -1,6 +1,7 @@
 // Python bindings: conversions only.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -13,6 +14,7 @@
 #include "automaton/time_limit.hpp"
 #include "bindings/arrays.hpp"
 #include "bindings/batch.hpp"
+#include "bindings/dfa.hpp"
 #include "parser/matcher.hpp"
 
 namespace nb = nanobind;
@@ -53,6 +55,19 @@ std::shared_ptr<CompiledGrammar> compile(const nb::bytes& program, const nb::byt
   GrammarSource source = decode_program(words, std::move(text), std::move(rule_names), root);
   return std::make_shared<CompiledGrammar>(std::move(source), std::move(vocabulary),
                                            CompiledGrammarLimits{mask_bytes_limit, step_seconds});
+}
+
+void init_member_order(MemberOrder* self, const std::vector<bool>& required,
+                       const std::vector<bool>& repeatable, bool ordered, int64_t min, int64_t max,
+                       std::vector<std::pair<int32_t, int32_t>> implications) {
+  MembersShape shape{static_cast<int32_t>(required.size()),
+                     {required.begin(), required.end()},
+                     {repeatable.begin(), repeatable.end()},
+                     ordered,
+                     min,
+                     max < 0 ? kUnbounded : max,
+                     std::move(implications)};
+  new (self) MemberOrder(shape, std::vector<uint8_t>(required.size(), 1));
 }
 
 bool fill_row(Matcher& matcher, nb::handle bitmask, int64_t index) {
@@ -163,6 +178,13 @@ NB_MODULE(_native, m) {
       .def_prop_ro("memory_bytes", &CompiledGrammar::memory_bytes);
   m.def("compile", &compile);
 
+  nb::class_<MemberOrder>(m, "MemberOrder")
+      .def("__init__", &init_member_order, "required"_a, "repeatable"_a, "ordered"_a, "min"_a, "max"_a,
+           "implications"_a)
+      .def_prop_ro("start", &MemberOrder::start)
+      .def("after", &MemberOrder::after, "configuration"_a, "member"_a)
+      .def("is_complete", &MemberOrder::is_complete, "configuration"_a);
+
   nb::class_<Matcher>(m, "Matcher")
       .def("__init__", &init_matcher, "grammar"_a, "stop_tokens"_a.none() = nb::none(),
            "ends_when_complete"_a = false)
@@ -189,4 +211,5 @@ NB_MODULE(_native, m) {
       .def("is_terminated", &Matcher::is_terminated);
 
   bind_batch(m);
+  bind_dfa(m);
 }

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from grammar_core.frontends.ebnf.macros.call import MacroCall
 from grammar_core.frontends.ebnf.macros.exclude_token import build_exclude_token
+from grammar_core.frontends.ebnf.macros.members import build_members
 from grammar_core.frontends.ebnf.macros.regex import build_regex
 from grammar_core.frontends.ebnf.macros.substring import build_substring
 from grammar_core.frontends.ebnf.macros.tag_dispatch import build_tag_dispatch
@@ -20,6 +21,7 @@ from grammar_core.ir.nodes import Expr
 MACROS: Mapping[str, Callable[[MacroCall], Expr]] = MappingProxyType(
     {
         "ExcludeToken": build_exclude_token,
+        "Members": build_members,
         "Regex": build_regex,
         "Substring": build_substring,
         "TagDispatch": build_tag_dispatch,

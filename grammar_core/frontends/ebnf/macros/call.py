@@ -76,6 +76,11 @@ class MacroCall(NamedTuple):
         self._require(argument, "boolean", f"The argument {name}")
         return bool(argument.value)
 
+    def integer(self, argument: Argument, what: str) -> int:
+        """The value of an argument that must be an integer."""
+        self._require(argument, "integer", what)
+        return int(argument.value)
+
     def items(self, name: str) -> tuple[Argument, ...]:
         """What the tuple given as a named argument contains; nothing if it is not given."""
         argument = self.named.get(name)
@@ -86,8 +91,7 @@ class MacroCall(NamedTuple):
 
     def token_id(self, argument: Argument, what: str) -> int:
         """The value of an argument that must be a token id."""
-        self._require(argument, "integer", what)
-        token_id = int(argument.value)
+        token_id = self.integer(argument, what)
         if token_id < 0:
             self.refuse(f"{what} of {self.name} must not be negative", argument.offset)
         if token_id > MAX_TOKEN_ID:

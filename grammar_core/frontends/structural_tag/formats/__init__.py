@@ -50,7 +50,11 @@ def _type(lower: LowerFormat, telling: str, others: str = "") -> FormatType:
 
 FORMAT_TYPES: dict[str, FormatType] = {
     "const_string": _type(lower_const_string, "value"),
-    "json_schema": _type(lower_json_schema, "json_schema", "style any_order max_whitespace_cnt excludes"),
+    "json_schema": _type(
+        lower_json_schema,
+        "json_schema",
+        "style any_order max_whitespace_cnt any_whitespace strict_mode excludes",
+    ),
     "qwen_xml_parameter": _type(lower_qwen_xml_parameter, "json_schema"),
     "any_text": _type(lower_any_text, "excludes", "max_tokens max_chars"),
     "grammar": _type(lower_grammar, "grammar", "syntax"),

@@ -6,7 +6,7 @@ from grammar_core.errors import GrammarError
 from grammar_core.frontends.structural_tag.enclosure import Enclosure, Lowered
 from grammar_core.frontends.structural_tag.errors import reraise_at
 from grammar_core.frontends.structural_tag.fields import Fields
-from grammar_core.frontends.structural_tag.lowering import Lowering
+from grammar_core.frontends.structural_tag.lowering import EmbeddedGrammar, Lowering
 
 
 def lower_grammar(fields: Fields, lowering: Lowering, enclosure: Enclosure) -> Lowered:
@@ -16,10 +16,12 @@ def lower_grammar(fields: Fields, lowering: Lowering, enclosure: Enclosure) -> L
     text = fields.text("grammar")
     syntax = fields.choice("syntax", ("ebnf", "lark"))
 
-    def build() -> Grammar:
+    def build() -> EmbeddedGrammar:
         if syntax == "ebnf":
-            return Grammar.from_ebnf(text)
-        return Grammar.from_lark(text, tokenizer_info=lowering.tokenizer_info)
+            grammar = Grammar.from_ebnf(text)
+        else:
+            grammar = Grammar.from_lark(text, tokenizer_info=lowering.tokenizer_info)
+        return grammar.rules, grammar.root
 
     return Lowered(lowering.embed((syntax, text), build, fields.pointer_to("grammar")))
 

@@ -2,42 +2,64 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from grammar_core.errors import GrammarError
+from grammar_core.frontends.json_schema.documents import schema_text
 from grammar_core.frontends.structural_tag.document import as_plain
 from grammar_core.frontends.structural_tag.enclosure import Enclosure, Lowered
+from grammar_core.frontends.structural_tag.errors import reraise_at
 from grammar_core.frontends.structural_tag.fields import Fields
-from grammar_core.frontends.structural_tag.lowering import Lowering
+from grammar_core.frontends.structural_tag.lowering import EmbeddedGrammar, Lowering
+from grammar_core.frontends.structural_tag.notations import STYLES, NotationOptions, notation_rules
 
 _MAX_WHITESPACE = 1_000_000
 
 
 def lower_json_schema(fields: Fields, lowering: Lowering, enclosure: Enclosure) -> Lowered:
     """JSON of the schema `json_schema`, or its like in another `style`."""
-    from grammar_core.grammar import Grammar
-
-    schema = read_schema(fields)
-    any_order = fields.flag("any_order", False)
-    whitespace = fields.optional_count("max_whitespace_cnt", high=_MAX_WHITESPACE)
-
-    def build() -> Grammar:
-        return Grammar.from_json_schema(schema, any_order=any_order, max_whitespace_cnt=whitespace)
-
-    key = ("json_schema", json.dumps(schema), any_order, whitespace)
-    return Lowered(lowering.embed(key, build, fields.pointer_to("json_schema")))
+    options = NotationOptions(
+        style=fields.choice("style", STYLES),
+        any_order=fields.flag("any_order", False),
+        max_whitespace_cnt=_whitespace(fields),
+        any_whitespace=fields.flag("any_whitespace", True),
+        strict_mode=fields.flag("strict_mode", True),
+        excludes=fields.texts("excludes"),
+    )
+    return _lower(fields, lowering, options)
 
 
 def lower_qwen_xml_parameter(fields: Fields, lowering: Lowering, enclosure: Enclosure) -> Lowered:
-    raise AssertionError
+    """The older name of the style `qwen_xml`."""
+    return _lower(fields, lowering, NotationOptions(style="qwen_xml"))
 
 
-def read_schema(fields: Fields) -> Any:
-    """The schema: an object, true, false, or a class that has one."""
+def _lower(fields: Fields, lowering: Lowering, options: NotationOptions) -> Lowered:
+    pointer = fields.pointer_to("json_schema")
+    try:
+        text = schema_text(_schema(fields))
+    except GrammarError as error:
+        reraise_at(error, pointer)
+    except TypeError as error:
+        fields.fail(str(error), "json_schema")
+
+    def build() -> EmbeddedGrammar:
+        return notation_rules(text, options, lowering.text), "root"
+
+    key = ("json_schema", text, options)
+    return Lowered(lowering.embed(key, build, pointer))
+
+
+def _whitespace(fields: Fields) -> int | None:
+    count = fields.optional_count("max_whitespace_cnt", high=_MAX_WHITESPACE)
+    if count == 0:
+        fields.fail("The field 'max_whitespace_cnt' must be positive", "max_whitespace_cnt")
+    return count
+
+
+def _schema(fields: Fields) -> Any:
     schema = as_plain(fields.value("json_schema"))
-    if isinstance(schema, type) and hasattr(schema, "model_json_schema"):
-        schema = schema.model_json_schema()
-    if not isinstance(schema, (bool, Mapping)):
+    if not isinstance(schema, (bool, Mapping, type)):
         fields.fail("A JSON schema is an object, true or false", "json_schema")
-    return schema
+    return dict(schema) if isinstance(schema, Mapping) else schema

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+from grammar_core.frontends.structural_tag.models.answer_plan import AnswerPlan
 
 
 class CallField(enum.Enum):
@@ -14,16 +17,17 @@ class CallField(enum.Enum):
     INDEX = "index"
     """Digits that tell the calls of one answer apart."""
     CALL_ID = "call_id"
-    """Nine letters or digits that the model makes up."""
+    """Nine letters and digits that the model makes up."""
     ARGUMENTS = "arguments"
 
 
 @dataclass(frozen=True, slots=True)
 class CallObject:
-    """A call as one JSON object: its keys for the tool's name and for the arguments."""
+    """A call as one JSON object: its keys for the tool's name, the arguments and, where it has one, an id."""
 
     name_key: str = "name"
     arguments_key: str = "arguments"
+    id_key: str | None = None
 
 
 CallPart: TypeAlias = str | CallField | CallObject
@@ -59,9 +63,14 @@ class ToolCallFormat:
     parts of a call in order, with exactly one CallObject or one NAME and one ARGUMENTS. `argument_style`:
     how the arguments are written, a style of the structural tag type `json_schema`. `separator`: what
     stands between calls where there is no section. `call_id`: the id of a call, of {name} and {index},
-    where its text has one. `reserved`: more texts that neither free text nor thoughts contain.
-    `templates`: texts of which a chat template of the family has all of one group; `names`: beginnings of
-    model names, lower case, without punctuation; `tokens`: tokens that its vocabulary has.
+    where its text has one. `reserved`: more texts that neither free text nor thoughts contain. `silent`:
+    markers in an answer that are not for the user. `has_messages`: whether thoughts, answer and calls are
+    messages with headers, as in harmony. `answer`: builds the structural tag of an answer where it is not
+    put together like most.
+
+    The rest says which models are of the family. `templates`: groups of texts, of which its chat templates
+    have all of one group; `tokens`: tokens that its vocabularies have; `names`: beginnings of model names,
+    lower case and without punctuation.
     """
 
     name: str
@@ -73,6 +82,9 @@ class ToolCallFormat:
     reasoning: Reasoning | None = None
     call_id: str | None = None
     reserved: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
+    has_messages: bool = False
+    answer: Callable[[ToolCallFormat, AnswerPlan], dict[str, Any]] | None = None
     templates: tuple[tuple[str, ...], ...] = ()
-    names: tuple[str, ...] = ()
     tokens: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Hermes, and the models that follow it: JSON objects between tags."""
+"""Qwen 2.5 and 3, Hermes and their followers: JSON objects between tags."""
 
 from grammar_core.frontends.structural_tag.models.tool_call_format import (
     THINK_AND_BLANK_LINE,
@@ -12,6 +12,6 @@ QWEN_3 = ToolCallFormat(
     call=("<tool_call>\n", CallObject(), "\n</tool_call>"),
     separator="\n",
     reasoning=THINK_AND_BLANK_LINE,
-    templates=(("<tool_call>", '"arguments"'),),
-    names=("qwen2", "qwen3", "qwq", "hermes"),
+    templates=(("<tool_call>", '"arguments"'), ("<tool_call>", "tool_call.arguments")),
+    names=("qwen", "qwq", "hermes", "smollm3", "granite4"),
 )

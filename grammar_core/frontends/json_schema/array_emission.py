@@ -1,0 +1,361 @@
+"""Array shapes to expressions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+from grammar_core.frontends.json_schema.errors import JsonSchemaLimitError
+from grammar_core.frontends.json_schema.expansion import item_goal
+from grammar_core.frontends.json_schema.goals import ANY, NEVER, Goal, complement, join
+from grammar_core.frontends.json_schema.paths import Path, pointer_of
+from grammar_core.frontends.json_schema.shapes import ArrayShape, ItemRule
+from grammar_core.frontends.json_schema.values import ARRAY, BOOLEAN, NULL, OBJECT
+from grammar_core.ir.nodes import (
+    EMPTY,
+    Automaton,
+    Choice,
+    Edge,
+    Expr,
+    Literal,
+    Member,
+    Members,
+    Repeat,
+    RuleRef,
+    Sequence,
+)
+
+if TYPE_CHECKING:
+    from grammar_core.frontends.json_schema.emission import Emitter
+
+MAX_COUNTED_STATES = 5_000
+MAX_UNIQUE_VALUES = 1_000
+MAX_UNIQUE_ARRAYS = 2_000
+MAX_ITEM_CLASSES = 4
+_OPEN, _CLOSE = Literal(b"["), Literal(b"]")
+
+
+def emit(emitter: Emitter, shape: ArrayShape, depth: int) -> list[Expr]:
+    """Expressions that together match the arrays of the shape."""
+    shape = _settled(emitter, shape)
+    if shape.max is not None and shape.min > shape.max:
+        return []
+    if shape.unique is not None and (shape.max is None or shape.max > 1) and not _is_distinct(emitter, shape):
+        items = _unique_items(emitter, shape, depth)
+    elif shape.contains or any(rule.unless for rule in shape.rules):
+        items = _counted_items(emitter, shape, depth)
+    else:
+        items = _plain_items(emitter, shape, depth)
+    return _brackets(emitter, items, shape.min == 0 and all(c.min == 0 for c in shape.contains), depth)
+
+
+def any_array(emitter: Emitter, value: RuleRef) -> Expr:
+    """Arrays of any length with these items."""
+    items = Sequence((value, Repeat(Sequence((emitter.layout.comma, value)), 0, None)))
+    gap = emitter.layout.gap
+    inside = items if gap is None else Sequence((items, gap))
+    return _enclosed(emitter, Choice((EMPTY, inside)))
+
+
+def _settled(emitter: Emitter, shape: ArrayShape) -> ArrayShape:
+    """The shape with its length cut to where no further item can be."""
+    if emitter.is_strict and shape.declared and not shape.is_open:
+        shape = replace(shape, rules=(*shape.rules, ItemRule(shape.declared, None, NEVER)))
+    high = shape.max
+    starts = sorted({0, *(rule.start for rule in shape.rules)})
+    for start in starts:
+        if item_goal(shape, start) is NEVER and (high is None or high > start):
+            high = start
+            break
+    return replace(shape, max=high)
+
+
+def _boundary(shape: ArrayShape) -> int:
+    """The first position from which on all items have the same goal."""
+    ends = [rule.start if rule.stop is None else rule.stop for rule in shape.rules]
+    ends += (contains.start for contains in shape.contains)
+    boundary = max(ends, default=0)
+    return boundary if shape.max is None else min(boundary, shape.max)
+
+
+def _plain_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | None:
+    """One item or more, without brackets; None if there can be none."""
+    if shape.max == 0:
+        return None
+    comma = _comma(emitter, depth)
+    boundary = _boundary(shape)
+    pieces: list[Expr] = []
+    if shape.max is None or shape.max > boundary:
+        goal = item_goal(shape, boundary)
+        item = emitter.item(goal, depth + 1)
+        low = max(shape.min - boundary, 0)
+        high = None if shape.max is None else shape.max - boundary
+        if boundary:
+            pieces = [Repeat(Sequence((comma, item)), low, high)]
+        else:
+            further = None if high is None else high - 1
+            pieces = (
+                [item] if further == 0 else [item, Repeat(Sequence((comma, item)), max(low - 1, 0), further)]
+            )
+    for i in range(boundary - 1, -1, -1):
+        item = emitter.item(item_goal(shape, i), depth + 1)
+        pieces = [item, *pieces] if i == 0 else [comma, item, *pieces]
+        if i >= shape.min and i > 0:
+            pieces = [Repeat(Sequence(tuple(pieces)), 0, 1)]
+    return Sequence(tuple(pieces))
+
+
+# --- items of which some are counted
+
+
+def _item_classes(emitter: Emitter, shape: ArrayShape) -> list[tuple[Goal, dict[Goal, bool]]]:
+    """A partition of all values by the goals that are counted or spared."""
+    counted = dict.fromkeys(contains.goal for contains in shape.contains)
+    counted.update(dict.fromkeys(goal for rule in shape.rules for goal in rule.unless))
+    if len(counted) > MAX_ITEM_CLASSES:
+        raise JsonSchemaLimitError(
+            f"More than {MAX_ITEM_CLASSES} contains apply to one array",
+            limit="item_classes",
+            value=MAX_ITEM_CLASSES,
+            pointer=pointer_of(shape.path),
+            keyword="contains",
+        )
+    classes = []
+    for bits in product((True, False), repeat=len(counted)):
+        meets = dict(zip(counted, bits, strict=True))
+        goal = ANY
+        for one, is_met in meets.items():
+            goal = join(goal, one if is_met else complement(one))
+        if goal is not NEVER:
+            classes.append((goal, meets))
+    return classes
+
+
+def _goal_in_class(shape: ArrayShape, index: int, goal: Goal, meets: dict[Goal, bool]) -> Goal:
+    for rule in shape.rules:
+        covers = rule.start <= index and (rule.stop is None or index < rule.stop)
+        if covers and not any(meets[spared] for spared in rule.unless):
+            goal = join(goal, rule.goal)
+    return goal
+
+
+def _counted_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | None:
+    """An automaton whose states are a position, as far as it matters, and how many items met each contains."""
+    classes = _item_classes(emitter, shape)
+    boundary = _boundary(shape)
+    last = max(boundary, shape.min if shape.max is None else shape.max)
+    caps = [c.min if c.max is None else c.max + 1 for c in shape.contains]
+    if last > boundary and last > 64 and boundary == 0 and len(shape.contains) == 1:
+        found = _counted_members(emitter, shape, classes, depth)
+        if found is not None:
+            return found
+    comma = _comma(emitter, depth)
+    start = (0, (0,) * len(caps))
+    numbers = {start: 0}
+    pending = [start]
+    edges: list[Edge] = []
+    accepting = []
+    while pending:
+        state = pending.pop()
+        position, counts = state
+        if _is_complete(shape, position, counts):
+            accepting.append(numbers[state])
+        if shape.max is not None and position >= shape.max:
+            continue
+        for class_goal, meets in classes:
+            goal = _goal_in_class(shape, position, class_goal, meets)
+            following = _counts_after(shape, position, counts, caps, meets)
+            if following is None or emitter.expander.is_void(goal):
+                continue
+            target = (min(position + 1, max(last, 1)), following)
+            if target not in numbers:
+                if len(numbers) >= MAX_COUNTED_STATES:
+                    raise _too_many_states(shape)
+                numbers[target] = len(numbers)
+                pending.append(target)
+            item = emitter.item(goal, depth + 1)
+            label = emitter.define("item", item if position == 0 else Sequence((comma, item)))
+            edges.append((numbers[state], numbers[target], label))
+    accepting = [state for state in accepting if state]
+    if not accepting:
+        return None
+    return Automaton(tuple(edges), tuple(accepting), len(numbers))
+
+
+def _too_many_states(shape: ArrayShape) -> JsonSchemaLimitError:
+    path = next((c.path for c in shape.contains), shape.path)
+    return JsonSchemaLimitError(
+        f"contains together with minItems, maxItems and other contains needs more than {MAX_COUNTED_STATES:,} states",
+        limit="counted_states",
+        value=MAX_COUNTED_STATES,
+        pointer=pointer_of(path),
+        keyword="contains",
+    )
+
+
+def _is_complete(shape: ArrayShape, position: int, counts: tuple[int, ...]) -> bool:
+    return position >= shape.min and all(
+        count >= c.min for c, count in zip(shape.contains, counts, strict=True)
+    )
+
+
+def _counts_after(
+    shape: ArrayShape, position: int, counts: tuple[int, ...], caps: list[int], meets: dict[Goal, bool]
+) -> tuple[int, ...] | None:
+    following = []
+    for contains, count, cap in zip(shape.contains, counts, caps, strict=True):
+        if position >= contains.start and meets[contains.goal]:
+            count = min(count + 1, cap)
+            if contains.max is not None and count > contains.max:
+                return None
+        following.append(count)
+    return tuple(following)
+
+
+def _counted_members(
+    emitter: Emitter, shape: ArrayShape, classes: list[tuple[Goal, dict[Goal, bool]]], depth: int
+) -> Expr | None:
+    """For one contains that asks for one item, in an array whose length has large bounds."""
+    (contains,) = shape.contains
+    if contains.min != 1 or contains.max is not None:
+        return None
+    specs = []
+    for class_goal, meets in classes:
+        goal = _goal_in_class(shape, 0, class_goal, meets)
+        if not emitter.expander.is_void(goal):
+            rule = emitter.define("item", emitter.item(goal, depth + 1))
+            specs.append(Member(rule, meets[contains.goal], True))
+    if not any(spec.required for spec in specs):
+        return None
+    return Members(tuple(specs), _comma(emitter, depth), False, max(shape.min, 1), shape.max, ())
+
+
+# --- items of which no two are equal
+
+
+def _is_distinct(emitter: Emitter, shape: ArrayShape) -> bool:
+    """Whether items at different positions can never be equal."""
+    if shape.max is None or shape.max > 16 or shape.contains:
+        return False
+    goals = [item_goal(shape, i) for i in range(shape.max)]
+    return all(
+        emitter.expander.is_void(join(goals[i], goals[j])) for j in range(len(goals)) for i in range(j)
+    )
+
+
+def _unique_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | None:
+    assert shape.unique is not None
+    boundary = _boundary(shape)
+    if shape.contains or any(rule.unless for rule in shape.rules):
+        emitter.expander.refuse("uniqueItems", shape.unique, "together with contains cannot be enforced")
+        return _counted_items(emitter, shape, depth)
+    values = None if boundary else finite_goals(emitter, item_goal(shape, 0))
+    if values is None:
+        return _unique_arrays(emitter, shape, depth)
+    if len(values) < shape.min:
+        return None
+    specs = [Member(emitter.define("item", emitter.item(goal, depth + 1)), False, False) for goal in values]
+    return Members(tuple(specs), _comma(emitter, depth), False, max(shape.min, 1), shape.max, ())
+
+
+def _unique_arrays(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | None:
+    """Every array, if they are few."""
+    unique: Path = shape.unique
+    arrays: list[tuple[Goal, ...]] = [()]
+    complete: list[tuple[Goal, ...]] = []
+    length = 0
+    while arrays and (shape.max is None or length < shape.max):
+        values = finite_goals(emitter, item_goal(shape, length))
+        if values is None or len(complete) > MAX_UNIQUE_ARRAYS:
+            emitter.expander.refuse(
+                "uniqueItems", unique, "can only be enforced for items of finitely many values"
+            )
+            return _plain_items(emitter, shape, depth)
+        known = set(values)
+        arrays = [(*a, v) for a in arrays for v in known if not _repeats(emitter, a, v)]
+        length += 1
+        if length >= shape.min:
+            complete += arrays
+        if len(arrays) > MAX_UNIQUE_ARRAYS:
+            emitter.expander.refuse("uniqueItems", unique, "allows too many different arrays")
+            return _plain_items(emitter, shape, depth)
+    comma = _comma(emitter, depth)
+    options: list[Expr] = []
+    for goals in complete:
+        pieces: list[Expr] = []
+        for goal in goals:
+            pieces += [comma] if pieces else []
+            pieces.append(emitter.item(goal, depth + 1))
+        options.append(Sequence(tuple(pieces)))
+    return Choice(tuple(options)) if options else None
+
+
+def _repeats(emitter: Emitter, goals: tuple[Goal, ...], goal: Goal) -> bool:
+    return any(not emitter.expander.is_void(join(goal, other)) for other in goals)
+
+
+def finite_goals(emitter: Emitter, goal: Goal) -> list[Goal] | None:
+    """A goal for each value that meets the goal; None if they are too many."""
+    expander = emitter.expander
+    if not goal or goal is NEVER:
+        return None if not goal else []
+    sub = expander.subschema(min(goal, key=abs))
+    values: list[object] | None = None
+    for literal in goal:
+        listed = expander.subschema(literal).schema.get("enum") if literal > 0 else None
+        if isinstance(listed, list):
+            values = listed
+    if values is None:
+        values = _finite_values(emitter, goal)
+    if values is None or len(values) > MAX_UNIQUE_VALUES:
+        return None
+    goals = dict.fromkeys(join(goal, expander.constant(value, sub, "enum")) for value in values)
+    return [one for one in goals if not expander.is_void(one)]
+
+
+def _finite_values(emitter: Emitter, goal: Goal) -> list[object] | None:
+    expander = emitter.expander
+    values: list[object] = []
+    for kind in expander.types(goal):
+        for alternative in expander.expand(goal, kind):
+            if kind in (ARRAY, OBJECT):
+                return None
+            if kind == NULL:
+                values.append(None)
+            elif kind == BOOLEAN:
+                values += sorted(alternative)
+            else:
+                found = alternative.finite_values(MAX_UNIQUE_VALUES)
+                if found is None:
+                    return None
+                values += found
+    return values
+
+
+# --- brackets
+
+
+def _comma(emitter: Emitter, depth: int) -> RuleRef:
+    layout = emitter.layout
+    return layout.comma if layout.indent is None else emitter.indented_comma(depth + 1)
+
+
+def _brackets(emitter: Emitter, items: Expr | None, may_be_empty: bool, depth: int) -> list[Expr]:
+    layout = emitter.layout
+    if items is None:
+        if not may_be_empty:
+            return []
+        return [Literal(b"[]") if layout.gap is None else _enclosed(emitter, EMPTY)]
+    if layout.indent is not None:
+        full: Expr = Sequence((_OPEN, layout.line(depth + 1), items, layout.line(depth), _CLOSE))
+        return [Choice((Literal(b"[]"), full)) if may_be_empty else full]
+    inside = items if layout.gap is None else Sequence((items, layout.gap))
+    return [_enclosed(emitter, Choice((EMPTY, inside)) if may_be_empty else inside)]
+
+
+def _enclosed(emitter: Emitter, inside: Expr) -> Expr:
+    """The inside, which ends with its own gap, between brackets."""
+    gap = emitter.layout.gap
+    begin, end = emitter.array_brackets
+    return Sequence((begin, inside, end)) if gap is None else Sequence((begin, gap, inside, end))

@@ -1,0 +1,318 @@
+"""Schema documents: reading their text, and finding what references refer to.
+
+A *resource* is a schema with a base URI of its own, the root of a document or a subschema with `$id`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+from urllib.parse import unquote, urldefrag, urljoin
+
+from grammar_core.frontends.json_schema.dialects import DEFAULT, Dialect, dialect_of, is_too_old
+from grammar_core.frontends.json_schema.errors import JsonSchemaError, JsonSchemaLimitError
+from grammar_core.frontends.json_schema.paths import Path, pointer_of
+
+MAX_TEXT_LENGTH = 20_000_000
+"""Characters of a schema's text."""
+MAX_DEPTH = 10_000
+"""Arrays and objects inside one another in a schema."""
+
+_SINGLE = (
+    *("additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if", "items", "not"),
+    *("propertyNames", "then", "unevaluatedItems", "unevaluatedProperties"),
+)
+_LISTS = ("allOf", "anyOf", "items", "oneOf", "prefixItems")
+_MAPS = ("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties")
+
+
+def parse_json(text: str) -> Any:
+    """The value of a JSON text, numbers with a fraction or exponent as Decimal.
+
+    Raises JsonSchemaError for text that is not JSON or repeats a key, JsonSchemaLimitError for too much.
+    """
+    if len(text) > MAX_TEXT_LENGTH:
+        raise JsonSchemaLimitError(
+            f"The schema has more than {MAX_TEXT_LENGTH:,} characters",
+            limit="schema_length",
+            value=MAX_TEXT_LENGTH,
+        )
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise JsonSchemaError(
+            f"The schema is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
+        ) from None
+    except RecursionError:
+        raise _too_deep() from None
+    except ValueError as error:
+        if isinstance(error, JsonSchemaError):
+            raise
+        raise JsonSchemaError(f"The schema has a number of too many digits: {error}") from None
+
+
+def _too_deep() -> JsonSchemaLimitError:
+    return JsonSchemaLimitError(
+        "The schema is nested too deeply to be read", limit="schema_depth", value=MAX_DEPTH
+    )
+
+
+def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
+        keys = [key for key, _ in pairs]
+        repeated = next(key for key in keys if keys.count(key) > 1)
+        raise JsonSchemaError(f"The schema repeats the key {json.dumps(repeated)} in one object")
+    return mapping
+
+
+def _refuse_constant(name: str) -> Any:
+    raise JsonSchemaError(f"The schema is not JSON: {name} is no JSON number")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_unique_pairs, parse_float=Decimal, parse_constant=_refuse_constant
+)
+
+
+def schema_text(schema: Any) -> str:
+    """The JSON text of a schema given as text, as Python values or as a pydantic model class.
+
+    Raises TypeError for anything else, JsonSchemaError for values that JSON does not have.
+    """
+    if isinstance(schema, str):
+        return schema
+    if isinstance(schema, type) and hasattr(schema, "model_json_schema"):
+        schema = schema.model_json_schema()
+    if not isinstance(schema, (dict, bool)):
+        raise TypeError(
+            f"a JSON schema is text, a dict, a bool or a pydantic model class, not {schema!r:.80}"
+        )
+    try:
+        return json.dumps(schema, ensure_ascii=False, allow_nan=False, default=_number_text)
+    except RecursionError:
+        raise _too_deep() from None
+    except (TypeError, ValueError) as error:
+        raise JsonSchemaError(f"The schema is not a JSON value: {error}") from None
+
+
+def _number_text(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    raise TypeError(f"{value!r:.80} is not a JSON value")
+
+
+class Resource:
+    """A schema with a base URI: its value, its dialect, where it stands and the anchors inside."""
+
+    __slots__ = ("anchors", "dialect", "dynamic_anchors", "path", "root", "uri")
+
+    def __init__(self, uri: str, root: Any, dialect: Dialect, path: Path) -> None:
+        self.uri = uri
+        self.root = root
+        self.dialect = dialect
+        self.path = path
+        self.anchors: dict[str, tuple[Any, Path]] = {}
+        self.dynamic_anchors: dict[str, tuple[Any, Path]] = {}
+
+
+Target = tuple[Any, Resource, Path]
+
+
+class Documents:
+    """The root document, the bundled ones and, when they are referred to, the metaschemas."""
+
+    def __init__(self, text: str, bundled: Mapping[str, Any]) -> None:
+        self._resources: dict[str, Resource] = {}
+        self._by_value: dict[int, Resource] = {}
+        self._bundled = {urldefrag(uri).url: document for uri, document in bundled.items()}
+        self._targets: dict[tuple[int, str], Target] = {}
+        self._keep_alive: list[Any] = []
+        value = parse_json(text)
+        self.has_names = '"$id"' in text or '"id"' in text or "nchor" in text
+        self.is_dynamic = (
+            bool(bundled) or "$dynamicRef" in text or "$recursiveRef" in text or "$schema" in text
+        )
+        self.root = self._add(value, "", DEFAULT)
+
+    def _add(self, value: Any, uri: str, dialect: Dialect) -> Resource:
+        """Index a whole document."""
+        self._keep_alive.append(value)
+        dialect = self._declared_dialect(value, dialect, None)
+        root = Resource(uri, value, dialect, None)
+        if uri or not self._resources:
+            self._resources.setdefault(uri, root)
+        if self.has_names and isinstance(value, dict):
+            self._index(root)
+        return self._by_value.get(id(value), root)
+
+    def _declared_dialect(self, value: Any, inherited: Dialect, path: Path) -> Dialect:
+        if not isinstance(value, dict) or "$schema" not in value:
+            return inherited
+        uri = value["$schema"]
+        if not isinstance(uri, str):
+            raise JsonSchemaError(
+                "$schema must be a string", pointer=pointer_of((path, "$schema")), keyword="$schema"
+            )
+        if is_too_old(uri):
+            raise JsonSchemaError(
+                f"The draft {uri} is not supported; drafts 4 to 2020-12 are",
+                pointer=pointer_of((path, "$schema")),
+                keyword="$schema",
+            )
+        return dialect_of(uri) or self._custom_dialect(uri)
+
+    def _custom_dialect(self, uri: str) -> Dialect:
+        """The dialect of a metaschema that is not one of the standard's."""
+        document = self._bundled.get(urldefrag(uri).url)
+        base = Dialect(2020, declared=True)
+        if not isinstance(document, dict):
+            return base
+        base = dialect_of(str(document.get("$schema", ""))) or base
+        vocabularies = document.get("$vocabulary")
+        if isinstance(vocabularies, dict):
+            validates = any("/vocab/validation" in vocabulary for vocabulary in vocabularies)
+            return base._replace(validates=validates)
+        return base
+
+    def _index(self, root: Resource) -> None:
+        pending: list[tuple[Any, Resource, Path]] = [(root.root, root, None)]
+        while pending:
+            value, resource, path = pending.pop()
+            resource = self._enter(value, resource, path)
+            pending.extend((child, resource, place) for child, place in _subschemas(value, path))
+
+    def _enter(self, value: dict[str, Any], resource: Resource, path: Path) -> Resource:
+        """The resource that `value` belongs to, after noting its names."""
+        dialect = (
+            resource.dialect
+            if value is resource.root
+            else self._declared_dialect(value, resource.dialect, path)
+        )
+        identifier = value.get(dialect.id_keyword)
+        if "$ref" in value and not dialect.has_ref_siblings:
+            identifier = None
+        if isinstance(identifier, str):
+            uri, fragment = urldefrag(identifier)
+            if uri or (path is None and not fragment):
+                resource = Resource(_joined(resource.uri, uri), value, dialect, path)
+                self._resources.setdefault(resource.uri, resource)
+                self._by_value[id(value)] = resource
+            if fragment and not fragment.startswith("/"):
+                resource.anchors.setdefault(fragment, (value, path))
+        if dialect.draft >= 2019:
+            self._note_anchors(value, resource, path)
+        return resource
+
+    def _note_anchors(self, value: dict[str, Any], resource: Resource, path: Path) -> None:
+        anchor, dynamic = value.get("$anchor"), value.get("$dynamicAnchor")
+        if isinstance(anchor, str):
+            resource.anchors.setdefault(anchor, (value, path))
+        if isinstance(dynamic, str):
+            resource.anchors.setdefault(dynamic, (value, path))
+            resource.dynamic_anchors.setdefault(dynamic, (value, path))
+        if value.get("$recursiveAnchor") is True and value is resource.root:
+            resource.dynamic_anchors.setdefault("", (value, path))
+
+    def resource_at(self, value: Any, inherited: Resource) -> Resource:
+        """The resource of a subschema whose parent belongs to `inherited`."""
+        return self._by_value.get(id(value), inherited)
+
+    def resolve(self, reference: str, resource: Resource, path: Path, keyword: str = "$ref") -> Target:
+        """What `reference`, used in `resource`, refers to. Raises JsonSchemaError where that is nothing."""
+        key = (id(resource), reference)
+        target = self._targets.get(key)
+        if target is None:
+            target = self._targets[key] = self._find(reference, resource, (path, keyword))
+        return target
+
+    def _find(self, reference: str, resource: Resource, path: Path) -> Target:
+        if reference.startswith("#"):
+            base, fragment = resource, reference[1:]
+        else:
+            uri, fragment = urldefrag(_joined(resource.uri, reference))
+            base = self._resource(uri, reference, path)
+        fragment = unquote(fragment)
+        if not fragment:
+            return base.root, base, base.path
+        if fragment.startswith("/"):
+            return self._walk(base, fragment, reference, path)
+        if fragment in base.anchors:
+            value, place = base.anchors[fragment]
+            return value, self.resource_at(value, base), place
+        raise self._missing(reference, path)
+
+    def _missing(self, reference: str, path: Path) -> JsonSchemaError:
+        assert path is not None
+        return JsonSchemaError(
+            f"Cannot find what {path[1]} refers to: {json.dumps(reference)}",
+            pointer=pointer_of(path),
+            keyword=str(path[1]),
+        )
+
+    def _walk(self, base: Resource, pointer: str, reference: str, path: Path) -> Target:
+        value, resource, place = base.root, base, base.path
+        for raw in pointer[1:].split("/"):
+            segment: str | int = raw.replace("~1", "/").replace("~0", "~")
+            if isinstance(value, dict) and segment in value:
+                value = value[segment]
+            elif isinstance(value, list) and raw.isdigit() and int(raw) < len(value):
+                segment = int(raw)
+                value = value[segment]
+            else:
+                raise self._missing(reference, path)
+            resource, place = self.resource_at(value, resource), (place, segment)
+        return value, resource, place
+
+    def _resource(self, uri: str, reference: str, path: Path) -> Resource:
+        found = self._resources.get(uri)
+        if found is not None:
+            return found
+        document = self._bundled.get(uri)
+        if document is None:
+            document = _metaschema(uri)
+        if document is None:
+            raise self._missing(reference, path)
+        self.has_names = True
+        added = self._add(parse_json(schema_text(document)), uri, DEFAULT)
+        return self._resources.setdefault(uri, added)
+
+
+def _joined(base: str, reference: str) -> str:
+    if not base:
+        return reference
+    if base.startswith("urn:"):
+        return base + reference if reference.startswith("#") else (reference or base)
+    return urljoin(base, reference)
+
+
+def _metaschema(uri: str) -> Any:
+    """The standard's own document with this URI, None for any other URI."""
+    if not uri.removeprefix("https://").removeprefix("http://").startswith("json-schema.org/"):
+        return None
+    from jsonschema_specifications import REGISTRY
+
+    for candidate in (uri, uri + "#"):
+        if candidate in REGISTRY:
+            return REGISTRY.contents(candidate)
+    return None
+
+
+def _subschemas(value: dict[str, Any], path: Path) -> Iterator[tuple[dict[str, Any], Path]]:
+    """The schemas, other than true and false, directly inside a schema."""
+    for keyword in _SINGLE:
+        child = value.get(keyword)
+        if isinstance(child, dict):
+            yield child, (path, keyword)
+    for keyword in _LISTS:
+        children = value.get(keyword)
+        if isinstance(children, list):
+            yield from ((c, ((path, keyword), i)) for i, c in enumerate(children) if isinstance(c, dict))
+    for keyword in _MAPS:
+        named = value.get(keyword)
+        if isinstance(named, dict):
+            yield from ((c, ((path, keyword), key)) for key, c in named.items() if isinstance(c, dict))

@@ -1,0 +1,245 @@
+"""Goals to rules: every goal that is reached becomes an expression, or a rule where it may recur."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from grammar_core.errors import GrammarError
+from grammar_core.frontends.json_schema import array_emission, object_emission
+from grammar_core.frontends.json_schema.errors import JsonSchemaError, JsonSchemaLimitError
+from grammar_core.frontends.json_schema.expansion import _FULL, Expander
+from grammar_core.frontends.json_schema.goals import Goal
+from grammar_core.frontends.json_schema.layout import Layout
+from grammar_core.frontends.json_schema.paths import Path, pointer_of
+from grammar_core.frontends.json_schema.texts import TextLanguage
+from grammar_core.frontends.json_schema.values import (
+    ARRAY,
+    BOOLEAN,
+    NULL,
+    NUMBER,
+    OBJECT,
+    STRING,
+    TYPES,
+    quote,
+)
+from grammar_core.ir.nodes import CharClass, Choice, Expr, Literal, Rule, RuleRef, Sequence
+
+MAX_INDENTED_DEPTH = 200
+"""Levels of indented texts; rules are made for each, so a schema that contains itself cannot be indented."""
+MAX_RULES = 500_000
+
+NOTHING = CharClass(())
+_SCALARS = frozenset((NULL, BOOLEAN, NUMBER, STRING))
+_WORDS = {True: Literal(b"true"), False: Literal(b"false")}
+_NULL_WORD = Literal(b"null")
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]+")
+
+
+class Emitter:
+    """The rules made so far, and the goals whose rules are still to be written.
+
+    Its methods say how each part of a value is written, as JSON; another notation overrides them.
+    """
+
+    object_brackets: tuple[Expr, Expr] = (Literal(b"{"), Literal(b"}"))
+    array_brackets: tuple[Expr, Expr] = (Literal(b"["), Literal(b"]"))
+
+    def __init__(
+        self, expander: Expander, layout: Layout, *, lexical: str, any_order: bool, is_strict: bool
+    ) -> None:
+        self.expander = expander
+        self.layout = layout
+        self.lexical = lexical
+        self.any_order = any_order
+        self.is_strict = is_strict
+        self.rules: list[Rule] = []
+        self._names: dict[str, int] = {}
+        self._defined: dict[tuple[str, Expr], RuleRef] = {}
+        self._languages: dict[int, tuple[Any, Expr]] = {}
+        self._goals: dict[tuple[Goal, int], Expr] = {}
+        self._pending: list[Callable[[], None]] = []
+        self._any: RuleRef | None = None
+
+    def emit(self, root: Goal) -> None:
+        """Write the rule `root` and all that it needs."""
+        self._names["root"] = 1
+        body = self._body(root, 0)
+        self.rules.insert(0, Rule("root", body))
+        while self._pending:
+            self._pending.pop()()
+
+    # --- rules
+
+    def fresh(self, hint: str) -> str:
+        """A rule name that is not in use, like the hint."""
+        name = _NOT_IN_NAMES.sub("_", hint)[:40].strip("_") or "value"
+        if name[0].isdigit():
+            name = f"item_{name}"
+        count = self._names.get(name, 0)
+        self._names[name] = count + 1
+        if not count:
+            return name
+        unique = f"{name}_{count}"
+        while unique in self._names:
+            count += 1
+            unique = f"{name}_{count}"
+        self._names[name] = count + 1
+        self._names[unique] = 1
+        return unique
+
+    def add(self, hint: str, body: Expr) -> RuleRef:
+        """A new rule."""
+        if len(self.rules) >= MAX_RULES:
+            raise JsonSchemaLimitError(
+                f"The schema needs more than {MAX_RULES:,} rules", limit="schema_rules", value=MAX_RULES
+            )
+        name = self.fresh(hint)
+        self.rules.append(Rule(name, body))
+        return RuleRef(name)
+
+    def define(self, hint: str, body: Expr) -> RuleRef:
+        """The rule with this hint and body, made when it is first asked for."""
+        key = (hint, body)
+        found = self._defined.get(key)
+        if found is None:
+            found = self._defined[key] = self.add(hint, body)
+        return found
+
+    # --- values
+
+    def value(self, goal: Goal, depth: int, hint: str = "value") -> Expr:
+        """An expression of the values that meet the goal; `depth` counts the brackets around it."""
+        if not goal:
+            return self.any_value()
+        if self.layout.indent is None:
+            depth = 0
+        key = (goal, depth)
+        found = self._goals.get(key)
+        if found is None:
+            found = self._goals[key] = self._new_value(goal, depth, hint)
+        return found
+
+    def item(self, goal: Goal, depth: int) -> Expr:
+        """An item of an array."""
+        return self.value(goal, depth, "item")
+
+    def _new_value(self, goal: Goal, depth: int, hint: str) -> Expr:
+        if depth > MAX_INDENTED_DEPTH:
+            raise JsonSchemaError(
+                "A schema that contains itself cannot be indented",
+                pointer=pointer_of(self.expander.place(goal)),
+            )
+        types = self.expander.types(goal)
+        if types <= _SCALARS:
+            return self._body(goal, depth)
+        name = self.fresh(hint)
+        self._pending.append(lambda: self.rules.append(Rule(name, self._body(goal, depth))))
+        return RuleRef(name)
+
+    def _body(self, goal: Goal, depth: int) -> Expr:
+        if not goal:
+            return self.any_value()
+        options: list[Expr] = []
+        types = self.expander.types(goal)
+        alternatives = {kind: self.expander.expand(goal, kind) for kind in TYPES if kind in types}
+        if len(alternatives) == len(TYPES) and all(
+            len(found) == 1 and found[0] is _FULL[kind] for kind, found in alternatives.items()
+        ):
+            return self.any_value()
+        for kind, found in alternatives.items():
+            for alternative in found:
+                options += self.alternative(kind, alternative, depth)
+        return choice(options)
+
+    def alternative(self, kind: str, alternative: Any, depth: int) -> list[Expr]:
+        """The expressions, together, of one alternative of a goal."""
+        if kind == NULL:
+            return [_NULL_WORD]
+        if kind == BOOLEAN:
+            return [_WORDS[value] for value in sorted(alternative)]
+        if kind == OBJECT:
+            if alternative is _FULL[OBJECT]:
+                return [self.any_object()]
+            return object_emission.emit(self, alternative, depth)
+        if kind == ARRAY:
+            if alternative is _FULL[ARRAY]:
+                return [self.any_array()]
+            return array_emission.emit(self, alternative, depth)
+        return [self.language("number" if kind == NUMBER else "string", alternative)]
+
+    def language(self, hint: str, language: Any) -> Expr:
+        """The spelled numbers or strings of a language."""
+        found = self._languages.get(id(language))
+        if found is None:
+            expr = language.to_expression(self.lexical, self.define)
+            if not isinstance(expr, (RuleRef, Literal)):
+                expr = self.add(hint, expr)
+            found = self._languages[id(language)] = (language, expr)
+        return found[1]
+
+    # --- members of objects
+
+    def named_member(self, name: str, value: Expr) -> RuleRef:
+        """The rule of a key and its value."""
+        colon = self.layout.colon
+        if self.lexical == "any":
+            key: Expr = TextLanguage.of_values((name,)).to_key_expression("any", self.define)
+            return self.define(name, Sequence((key, colon, value)))
+        if isinstance(colon, Literal):
+            return self.define(name, Sequence((Literal(quote(name) + colon.value), value)))
+        return self.define(name, Sequence((Literal(quote(name)), colon, value)))
+
+    def other_member(self, language: TextLanguage, value: Expr) -> RuleRef:
+        """The rule of a key of a language and its value."""
+        return self.define("extra", Sequence((self.key_language(language), self.layout.colon, value)))
+
+    def key_language(self, language: TextLanguage) -> Expr:
+        """The spelled keys of a language."""
+        return language.to_key_expression(self.lexical, self.define)
+
+    def indented_comma(self, depth: int) -> RuleRef:
+        """The comma between items that have lines of their own."""
+        return self.define("json_comma", Literal(self.layout.newline_comma + self.layout.line(depth).value))
+
+    # --- any value
+
+    def any_value(self) -> RuleRef:
+        """Any JSON value, in one line unless white space is free."""
+        if self._any is None:
+            self._any = self._define_any()
+        return self._any
+
+    def any_object(self) -> Expr:
+        """Any object."""
+        self.any_value()
+        return RuleRef("json_object")
+
+    def any_array(self) -> Expr:
+        """Any array."""
+        self.any_value()
+        return RuleRef("json_array")
+
+    def _define_any(self) -> RuleRef:
+        anything, an_object, an_array = RuleRef("json_value"), RuleRef("json_object"), RuleRef("json_array")
+        self._names.update(json_value=1, json_object=1, json_array=1)
+        number = self.language("json_number", _FULL[NUMBER])
+        string = self.language("json_string", _FULL[STRING])
+        words: tuple[Expr, ...] = (_WORDS[True], _WORDS[False], _NULL_WORD)
+        self.rules.append(Rule(anything.name, Choice((an_object, an_array, string, number, *words))))
+        self.rules.append(Rule(an_object.name, object_emission.any_object(self, anything)))
+        self.rules.append(Rule(an_array.name, array_emission.any_array(self, anything)))
+        return anything
+
+
+def choice(options: list[Expr]) -> Expr:
+    """One of the options, of which there may be none."""
+    if len(options) == 1:
+        return options[0]
+    return Choice(tuple(options)) if options else NOTHING
+
+
+def place_error(path: Path, error: GrammarError, keyword: str) -> JsonSchemaError:
+    """The error with the place of the keyword."""
+    return JsonSchemaError(error.message, pointer=pointer_of(path), keyword=keyword)

@@ -1,0 +1,301 @@
+"""Object shapes to expressions: a member rule for every key or set of keys, and how they may follow one another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+from grammar_core.frontends.json_schema.errors import JsonSchemaLimitError
+from grammar_core.frontends.json_schema.goals import NEVER, Goal, join
+from grammar_core.frontends.json_schema.key_sets import (
+    Atom,
+    KeySet,
+    LanguageKeys,
+    NamedKeys,
+    PatternKeys,
+    atom_of,
+    has_key,
+    has_region,
+    parts,
+)
+from grammar_core.frontends.json_schema.paths import Path, pointer_of
+from grammar_core.frontends.json_schema.shapes import ObjectShape
+from grammar_core.frontends.json_schema.texts import TextLanguage
+from grammar_core.frontends.json_schema.values import quote
+from grammar_core.ir.nodes import EMPTY, Choice, Expr, Literal, Member, Members, RuleRef, Sequence
+
+if TYPE_CHECKING:
+    from grammar_core.frontends.json_schema.emission import Emitter
+
+MAX_KEY_SETS = 8
+"""Patterns and propertyNames that divide the keys of one object."""
+MAX_WITNESSES = 2
+_OPEN, _CLOSE = Literal(b"{"), Literal(b"}")
+
+
+class Region(NamedTuple):
+    """Keys without a name of their own that are in the same sets, and what their values have to meet."""
+
+    memberships: dict[Atom, bool]
+    languages: tuple[TextLanguage, ...]
+    goal: Goal
+
+
+def emit(emitter: Emitter, shape: ObjectShape, depth: int) -> list[Expr]:
+    """Expressions that together match the objects of the shape."""
+    if shape.max is not None and shape.min > shape.max:
+        return []
+    if emitter.is_strict and shape.is_declared and not shape.is_open:
+        shape = replace(shape, rules=(*shape.rules, (_unnamed(shape), NEVER)))
+    names = _all_names(shape)
+    goals = {name: shape.goal_of(name) for name in names}
+    regions = _regions(emitter, shape, names)
+    found = []
+    for wanted, witnesses in _variants(emitter, shape, goals, regions):
+        expr = _object(emitter, shape, {**goals, **wanted}, wanted.keys(), regions, witnesses, depth)
+        if expr is not None:
+            found.append(expr)
+    return found
+
+
+def any_object(emitter: Emitter, value: RuleRef) -> Expr:
+    """Objects of any keys with these values."""
+    key = emitter.key_language(TextLanguage.all())
+    member = emitter.add("json_member", Sequence((key, emitter.layout.colon, value)))
+    members = Members((Member(member, False, True),), emitter.layout.comma, True, 1, None, ())
+    gap = emitter.layout.gap
+    inside = members if gap is None else Sequence((members, gap))
+    return _braces(emitter, Choice((EMPTY, inside)))
+
+
+def _unnamed(shape: ObjectShape) -> KeySet:
+    from grammar_core.frontends.json_schema.key_sets import OtherKeys
+
+    named = NamedKeys(frozenset((*shape.named, *shape.required)))
+    patterns = [part for keys, _ in shape.rules for part in parts(keys) if isinstance(part, PatternKeys)]
+    return OtherKeys((named, *patterns))
+
+
+def _all_names(shape: ObjectShape) -> list[str]:
+    """Every key that is spoken of, in order of mention."""
+    names = dict.fromkeys(shape.named)
+    for keys, _ in shape.rules:
+        for part in parts(keys):
+            if isinstance(part, NamedKeys):
+                names.update(dict.fromkeys(sorted(part.names - names.keys())))
+    for keys, _, _ in shape.witnesses:
+        for part in parts(keys):
+            if isinstance(part, NamedKeys):
+                names.update(dict.fromkeys(sorted(part.names - names.keys())))
+    names.update(dict.fromkeys(shape.required))
+    for name, other in shape.implications:
+        names.update({name: None, other: None})
+    return list(names)
+
+
+# --- keys without a name of their own
+
+
+def _regions(emitter: Emitter, shape: ObjectShape, names: list[str]) -> list[Region]:
+    """A partition of the other keys by the sets that they are in, without sets of which no key may be there."""
+    atoms: dict[Atom, tuple[TextLanguage, ...]] = {}
+    for keys in (*(keys for keys, _ in shape.rules), *(keys for keys, _, _ in shape.witnesses)):
+        for part in parts(keys):
+            if isinstance(part, PatternKeys):
+                atoms[atom_of(part)] = (part.language,)
+            elif isinstance(part, LanguageKeys):
+                atoms[atom_of(part)] = part.languages
+    if len(atoms) > MAX_KEY_SETS:
+        raise JsonSchemaLimitError(
+            f"patternProperties and propertyNames divide the keys of one object in more than {MAX_KEY_SETS} ways",
+            limit="key_sets",
+            value=MAX_KEY_SETS,
+            pointer=pointer_of((shape.path, "patternProperties")),
+            keyword="patternProperties",
+        )
+    others = TextLanguage.of_values(names).complement() if names else TextLanguage.all()
+    found = []
+    for memberships in _memberships(list(atoms)):
+        goal: Goal = frozenset()
+        for keys, rule in shape.rules:
+            if rule and has_region(keys, memberships):
+                goal = join(goal, rule)
+        if goal is not NEVER:
+            found.append(Region(memberships, (), goal))
+    if not shape.witnesses and len(found) == 2 ** len(atoms) and all(r.goal == found[0].goal for r in found):
+        return [found[0]._replace(languages=(others,))]
+    regions = []
+    for region in found:
+        languages = _language_of(region.memberships, atoms, others)
+        if languages:
+            regions.append(region._replace(languages=languages))
+    return regions
+
+
+def _memberships(atoms: list[Atom]) -> Iterator[dict[Atom, bool]]:
+    for bits in product((True, False), repeat=len(atoms)):
+        yield dict(zip(atoms, bits, strict=True))
+
+
+def _language_of(
+    memberships: dict[Atom, bool], atoms: dict[Atom, tuple[TextLanguage, ...]], others: TextLanguage
+) -> tuple[TextLanguage, ...]:
+    """Languages that together are the keys of a region."""
+    languages = [others]
+    for atom, is_inside in memberships.items():
+        if is_inside:
+            met = [one.intersect(part) for one in languages for part in atoms[atom]]
+        else:
+            met = languages
+            for part in atoms[atom]:
+                outside = part.complement()
+                met = [one.intersect(outside) for one in met]
+        languages = [language for language in met if not language.is_empty()]
+    return tuple(languages)
+
+
+# --- witnesses
+
+
+def _variants(
+    emitter: Emitter, shape: ObjectShape, goals: dict[str, Goal], regions: list[Region]
+) -> Iterator[tuple[dict[str, Goal], list[tuple[int, Goal]]]]:
+    """Ways to choose the key that every witness asks for: named ones, which are then required and have these
+    goals, and regions of which some key has a value that meets a goal."""
+    if not shape.witnesses:
+        yield {}, []
+        return
+    choices = []
+    for keys, goal, path in shape.witnesses:
+        if len(shape.witnesses) > MAX_WITNESSES:
+            assert path is not None
+            emitter.expander.refuse(str(path[1]), path, "is complemented together with too many others")
+            yield {}, []
+            return
+        options: list[tuple[str | int, Goal]] = [(name, goal) for name in goals if has_key(keys, name)]
+        options += ((i, goal) for i, region in enumerate(regions) if has_region(keys, region.memberships))
+        choices.append(options)
+    for picks in product(*choices):
+        wanted: dict[str, Goal] = {}
+        places: list[tuple[int, Goal]] = []
+        for place, goal in picks:
+            if isinstance(place, str):
+                wanted[place] = join(wanted.get(place, goals[place]), goal)
+            else:
+                places.append((place, join(regions[place].goal, goal)))
+        yield wanted, places
+        if len(places) == 2 and places[0][0] == places[1][0]:
+            yield wanted, [(places[0][0], join(places[0][1], places[1][1]))]
+
+
+# --- expressions
+
+
+def _object(
+    emitter: Emitter,
+    shape: ObjectShape,
+    goals: dict[str, Goal],
+    wanted: object,
+    regions: list[Region],
+    witnesses: list[tuple[int, Goal]],
+    depth: int,
+) -> Expr | None:
+    required = {*shape.required, *wanted}  # type: ignore[misc]
+    expander = emitter.expander
+    specs: list[Member] = []
+    index: dict[str, int] = {}
+    for name, goal in goals.items():
+        if goal is NEVER:
+            if name in required:
+                return None
+            continue
+        index[name] = len(specs)
+        rule = emitter.named_member(name, emitter.value(goal, depth + 1, name))
+        specs.append(Member(rule, name in required, False))
+    implications = []
+    for name, other in shape.implications:
+        if name not in index:
+            continue
+        if other not in index:
+            if name in required:
+                return None
+            del specs[index[name]]
+            return _without(emitter, shape, goals, name, wanted, regions, witnesses, depth)
+        implications.append((index[name], index[other]))
+    for place, goal in witnesses:
+        if expander.is_void(goal):
+            return None
+        specs += _region_members(emitter, regions[place], goal, depth, required=True)
+    for region in regions:
+        specs += _region_members(emitter, region, region.goal, depth, required=False)
+    return _assemble(emitter, shape, specs, tuple(implications), depth)
+
+
+def _without(
+    emitter: Emitter,
+    shape: ObjectShape,
+    goals: dict[str, Goal],
+    name: str,
+    wanted: object,
+    regions: list[Region],
+    witnesses: list[tuple[int, Goal]],
+    depth: int,
+) -> Expr | None:
+    """The object when a key may not be there because what it implies may not."""
+    return _object(emitter, shape, {**goals, name: NEVER}, wanted, regions, witnesses, depth)
+
+
+def _region_members(
+    emitter: Emitter, region: Region, goal: Goal, depth: int, *, required: bool
+) -> list[Member]:
+    value = emitter.value(goal, depth + 1, "extra")
+    rules = [emitter.other_member(language, value) for language in region.languages]
+    if required and len(rules) > 1:
+        rules = [emitter.add("extra", Choice(tuple(rules)))]
+    return [Member(rule, required, True) for rule in rules]
+
+
+def _assemble(
+    emitter: Emitter,
+    shape: ObjectShape,
+    specs: list[Member],
+    implications: tuple[tuple[int, int], ...],
+    depth: int,
+) -> Expr | None:
+    low, high = shape.min, shape.max
+    may_be_empty = low == 0 and not any(spec.required for spec in specs)
+    if not specs or high == 0:
+        return _empty(emitter) if may_be_empty else None
+    if not any(spec.repeatable for spec in specs) and low > len(specs):
+        return None
+    layout = emitter.layout
+    comma = layout.comma if layout.indent is None else emitter.indented_comma(depth + 1)
+    members = Members(tuple(specs), comma, not emitter.any_order, max(low, 1), high, implications)
+    if layout.indent is not None:
+        full: Expr = Sequence((_OPEN, layout.line(depth + 1), members, layout.line(depth), _CLOSE))
+        return Choice((Literal(b"{}"), full)) if may_be_empty else full
+    if layout.gap is None:
+        return _braces(emitter, Choice((EMPTY, members)) if may_be_empty else members)
+    inside = Sequence((members, layout.gap))
+    return _braces(emitter, Choice((EMPTY, inside)) if may_be_empty else inside)
+
+
+def _empty(emitter: Emitter) -> Expr:
+    return Literal(b"{}") if emitter.layout.gap is None else _braces(emitter, EMPTY)
+
+
+def _braces(emitter: Emitter, inside: Expr) -> Expr:
+    """The inside, which ends with its own gap, between braces."""
+    gap = emitter.layout.gap
+    begin, end = emitter.object_brackets
+    return Sequence((begin, inside, end)) if gap is None else Sequence((begin, gap, inside, end))
+
+
+def key_literal(name: str) -> bytes:
+    """The natural spelling of a key."""
+    return quote(name)
+
+
+__all__ = ["Path", "any_object", "emit", "key_literal"]

@@ -1,0 +1,90 @@
+"""Expressions over decoded strings as expressions over the texts of JSON strings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from grammar_core.frontends.json_schema.string_spelling import (
+    character,
+    escapes,
+    needed_escapes,
+    plain_character,
+    quoted,
+    unescaped,
+)
+from grammar_core.ir.char_ranges import ANY_CHARACTER, Ranges
+from grammar_core.ir.nodes import (
+    Automaton,
+    CharClass,
+    Edge,
+    Expr,
+    Literal,
+    Repeat,
+    RuleRef,
+    Sequence,
+)
+from grammar_core.ir.traversal import transform_expression
+from grammar_core.regular import RegularLanguage
+
+Define = Callable[[str, Expr], RuleRef]
+"""Gives an expression a rule: the reference to it. The same one for the same name and expression."""
+
+
+class Speller:
+    """Writes characters in every way that JSON allows or, when `is_plain`, escaped only where they must be."""
+
+    def __init__(self, define: Define, *, is_plain: bool) -> None:
+        self._define = define
+        self._is_plain = is_plain
+        self._labels: dict[Ranges, tuple[CharClass | RuleRef, ...]] = {}
+        self._characters: dict[Ranges, Expr] = {}
+
+    def free_string(self) -> Expr:
+        """Every string, with its quotes."""
+        body = plain_character(ANY_CHARACTER) if self._is_plain else character(ANY_CHARACTER)
+        name = "json_plain_string" if self._is_plain else "json_string"
+        return self._define(name, quoted(Repeat(body, 0, None)))
+
+    def automaton(self, language: RegularLanguage) -> Expr:
+        """The strings of the language, without quotes."""
+        return language.to_automaton(self._labels_of)
+
+    def expression(self, expr: Expr) -> Expr:
+        """The strings that a regular expression matches, without quotes."""
+        return transform_expression(expr, self._spell, opaque=(Automaton,))
+
+    def _spell(self, expr: Expr) -> Expr:
+        if isinstance(expr, CharClass):
+            return self._character(expr.ranges)
+        if isinstance(expr, Literal):
+            characters = expr.value.decode()
+            return Sequence(tuple(self._character(((ord(one), ord(one)),)) for one in characters))
+        if isinstance(expr, Automaton):
+            return expr._replace(edges=tuple(self._spelled_edges(expr)))
+        return expr
+
+    def _spelled_edges(self, automaton: Automaton) -> Iterator[Edge]:
+        for source, target, label in automaton.edges:
+            assert isinstance(label, CharClass), "a set of strings has no rules"
+            for spelled in self._labels_of(label.ranges):
+                yield source, target, spelled
+
+    def _character(self, ranges: Ranges) -> Expr:
+        found = self._characters.get(ranges)
+        if found is None:
+            found = plain_character(ranges) if self._is_plain else character(ranges)
+            if not isinstance(found, CharClass):
+                found = self._define("json_character", found)
+            self._characters[ranges] = found
+        return found
+
+    def _labels_of(self, ranges: Ranges) -> tuple[CharClass | RuleRef, ...]:
+        found = self._labels.get(ranges)
+        if found is None:
+            itself = unescaped(ranges)
+            escaped = needed_escapes(ranges) if self._is_plain else escapes(ranges)
+            found = (itself,) if itself.ranges else ()
+            if escaped is not None:
+                found = (*found, self._define("json_escape", escaped))
+            self._labels[ranges] = found
+        return found

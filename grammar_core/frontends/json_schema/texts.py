@@ -1,0 +1,275 @@
+"""Sets of strings, as the values of JSON strings after their escapes are resolved.
+
+A set stays a description (bounds on the length, patterns, formats, given values, excluded values) for as
+long as that is enough. A finite automaton is made of it only for what needs one: two patterns, a pattern
+with bounds on the length that its form does not absorb, a complement, the question whether there is any text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+from typing import Literal as OneOf
+
+from grammar_core.frontends.json_schema.formats import format_language
+from grammar_core.frontends.json_schema.length_bounds import bound_length, is_large
+from grammar_core.frontends.json_schema.patterns import pattern_expression
+from grammar_core.frontends.json_schema.speller import Define, Speller
+from grammar_core.frontends.json_schema.string_spelling import natural_literal, quoted
+from grammar_core.ir.char_ranges import ANY_CHARACTER
+from grammar_core.ir.nodes import CharClass, Choice, Expr, Repeat
+from grammar_core.regular import RegularLanguage
+
+Lexical = OneOf["natural", "any"]
+_FREE_TEXT = Repeat(CharClass(ANY_CHARACTER), 0, None)
+
+
+class TextPattern:
+    """A regular set of strings as an expression; the automaton is made when it is first asked for."""
+
+    __slots__ = ("_language", "expression")
+
+    def __init__(self, expression: Expr, language: RegularLanguage | None = None) -> None:
+        self.expression = expression
+        self._language = language
+
+    @property
+    def language(self) -> RegularLanguage:
+        """The same set as an automaton. Raises GrammarLimitError."""
+        if self._language is None:
+            self._language = RegularLanguage.from_expression(self.expression)
+        return self._language
+
+
+class TextLanguage:
+    """An immutable set of strings. Lengths count characters (code points).
+
+    Strings with half of a surrogate pair alone are in no set: they are not text.
+    """
+
+    __slots__ = ("_excluded", "_high", "_language", "_low", "_patterns", "_values")
+
+    def __init__(
+        self,
+        values: dict[str, None] | None = None,
+        low: int = 0,
+        high: int | None = None,
+        patterns: tuple[TextPattern, ...] = (),
+        excluded: frozenset[str] = frozenset(),
+    ) -> None:
+        """The given values if there are any; else what all the rest allows."""
+        self._values = values
+        self._low = low
+        self._high = high
+        self._patterns = patterns
+        self._excluded = excluded
+        self._language: RegularLanguage | None = None
+
+    @staticmethod
+    def all() -> TextLanguage:
+        """Every string."""
+        return _ALL
+
+    @staticmethod
+    def none() -> TextLanguage:
+        """No string."""
+        return _NONE
+
+    @staticmethod
+    def of_values(values: Iterable[str]) -> TextLanguage:
+        """Just these strings."""
+        return TextLanguage({value: None for value in values if _is_text(value)})
+
+    @staticmethod
+    def matching(pattern: str) -> TextLanguage:
+        """The strings in which a regular expression of ECMAScript is found (flag u, unanchored).
+
+        Raises RegexError with the column, GrammarLimitError.
+        """
+        return TextLanguage(patterns=(TextPattern(pattern_expression(pattern)),))
+
+    @staticmethod
+    def format(name: str) -> TextLanguage:
+        """The strings of a format of the standard; every string for other names, which only annotate.
+
+        Raises UnsupportedFeatureError for formats whose strings are no regular set.
+        """
+        language = format_language(name)
+        if language is None:
+            return _ALL
+        return TextLanguage(patterns=(language,))
+
+    @staticmethod
+    def length(low: int, high: int | None) -> TextLanguage:
+        """The strings of `low` to `high` characters (None: any number)."""
+        if high is not None and high < low:
+            return _NONE
+        if high == 0:
+            return TextLanguage({"": None})
+        return TextLanguage(low=low, high=high)
+
+    def intersect(self, other: TextLanguage) -> TextLanguage:
+        """The strings in both."""
+        if self is _ALL or other is _ALL:
+            return other if self is _ALL else self
+        if self._values is not None:
+            return TextLanguage({value: None for value in self._values if other.contains(value)})
+        if other._values is not None:
+            return other.intersect(self)
+        low = max(self._low, other._low)
+        highs = [high for high in (self._high, other._high) if high is not None]
+        high = min(highs, default=None)
+        if high is not None and high < low:
+            return _NONE
+        new = tuple(pattern for pattern in other._patterns if pattern not in self._patterns)
+        return TextLanguage(None, low, high, self._patterns + new, self._excluded | other._excluded)
+
+    def complement(self) -> TextLanguage:
+        """Every string that is not in the set. Raises GrammarLimitError."""
+        if self._values is not None:
+            return TextLanguage(excluded=frozenset(self._values))
+        if not self._patterns and not self._excluded:
+            if self._high is None:
+                return TextLanguage.length(0, self._low - 1) if self._low else _NONE
+            if not self._low:
+                return TextLanguage.length(self._high + 1, None)
+        if not self._patterns and self._high is None and not self._low:
+            return TextLanguage(dict.fromkeys(sorted(self._excluded)))
+        return _of_language(self.language.complement())
+
+    def union(self, other: TextLanguage) -> TextLanguage:
+        """The strings in either. Raises GrammarLimitError."""
+        if self._values is not None and other._values is not None:
+            return TextLanguage({**self._values, **other._values})
+        if _ALL in (self, other):
+            return _ALL
+        if self._values == {} or other._values == {}:
+            return other if self._values == {} else self
+        return _of_language(self.language.union(other.language))
+
+    def is_empty(self) -> bool:
+        """Whether there is no string. Raises GrammarLimitError."""
+        if self._values is not None:
+            return not self._values
+        return bool(self._patterns) and self.language.is_empty()
+
+    def is_all(self) -> bool:
+        """Whether there is every string. Raises GrammarLimitError."""
+        if self._values is not None or self._excluded or self._low or self._high is not None:
+            return False
+        return all(pattern.language.is_universal() for pattern in self._patterns)
+
+    def contains(self, text: str) -> bool:
+        """Whether the string is in the set."""
+        if self._values is not None:
+            return text in self._values
+        if len(text) < self._low or (self._high is not None and len(text) > self._high):
+            return False
+        if text in self._excluded or not _is_text(text):
+            return False
+        return all(pattern.language.contains(text) for pattern in self._patterns)
+
+    def finite_values(self, limit: int) -> list[str] | None:
+        """Every string; None if there are more than `limit`. Raises GrammarLimitError."""
+        if self._values is not None:
+            return list(self._values) if len(self._values) <= limit else None
+        return self.language.texts(limit) if self._patterns else None
+
+    @property
+    def language(self) -> RegularLanguage:
+        """The set as an automaton. Raises GrammarLimitError."""
+        if self._language is None:
+            self._language = self._build_language()
+        return self._language
+
+    def to_expression(self, lexical: Lexical, define: Define) -> Expr:
+        """The JSON strings, quotes included, whose values are in the set. `define` makes rules.
+
+        Given values are spelled in one way unless `lexical` is "any", and everything else in all ways.
+        Raises GrammarLimitError.
+        """
+        return self._spelled(lexical, Speller(define, is_plain=False))
+
+    def to_key_expression(self, lexical: Lexical, define: Define) -> Expr:
+        """The same for keys of objects: unless `lexical` is "any", escaped only where they must be."""
+        return self._spelled(lexical, Speller(define, is_plain=lexical == "natural"))
+
+    def _spelled(self, lexical: Lexical, speller: Speller) -> Expr:
+        if self._values is None:
+            return speller.free_string() if self.is_unrestricted() else quoted(self._body(speller))
+        if not self._values:
+            return CharClass(())
+        if lexical == "natural":
+            return _choice(tuple(natural_literal(value) for value in self._values))
+        return quoted(speller.automaton(self.language))
+
+    def given_values(self) -> list[str] | None:
+        """The strings, if the set was given as a list of them."""
+        return None if self._values is None else list(self._values)
+
+    def bounds_only(self) -> tuple[int, int | None] | None:
+        """The bounds on the length, if the set says nothing else."""
+        says_more = self._values is not None or self._patterns or self._excluded
+        return None if says_more else (self._low, self._high)
+
+    def is_unrestricted(self) -> bool:
+        """Whether the description says nothing."""
+        return self is _ALL or not (
+            self._values is not None
+            or self._patterns
+            or self._excluded
+            or self._low
+            or self._high is not None
+        )
+
+    def _body(self, speller: Speller) -> Expr:
+        if not self._excluded and len(self._patterns) < 2:
+            expression = self._patterns[0].expression if self._patterns else _FREE_TEXT
+            bounded = bound_length(expression, self._low, self._high)
+            if bounded is not None and (is_large(bounded) or not self._patterns):
+                return speller.expression(bounded)
+        return speller.automaton(self.language)
+
+    def _build_language(self) -> RegularLanguage:
+        if self._values is not None:
+            return RegularLanguage.of_texts(self._values)
+        both = _meet([pattern.language for pattern in self._patterns])
+        if self._excluded:
+            both = both.subtract(RegularLanguage.of_texts(self._excluded))
+        if (self._low or self._high is not None) and not both.is_empty():
+            shortest, longest = both.length_range()
+            if shortest < self._low or (self._high is not None and (longest is None or longest > self._high)):
+                both = both.with_length(self._low, self._high)
+        return both
+
+
+def _meet(languages: list[RegularLanguage]) -> RegularLanguage:
+    """What is in all of them."""
+    return reduce(RegularLanguage.intersect, languages) if languages else RegularLanguage.everything()
+
+
+def _of_language(language: RegularLanguage) -> TextLanguage:
+    if language.is_empty():
+        return _NONE
+    if language.is_universal():
+        return _ALL
+    return TextLanguage(patterns=(TextPattern(language.to_expression(), language),))
+
+
+def _choice(options: tuple[Expr, ...]) -> Expr:
+    return options[0] if len(options) == 1 else Choice(options)
+
+
+def _is_text(value: str) -> bool:
+    """Whether the string can be encoded: it has no half of a surrogate pair."""
+    if value.isascii():
+        return True
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+_ALL = TextLanguage()
+_NONE = TextLanguage({})

@@ -1,0 +1,87 @@
+// Lists of members, each of which may come once, must come, or may come again: which member may come next.
+//
+// What has come so far is a configuration, interned so that equal ones have equal numbers; there can be
+// exponentially many, so they are made when asked for. A configuration exists only if its list can be
+// completed.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "automaton/interner.hpp"
+
+namespace syntagma {
+
+constexpr int64_t kUnbounded = INT64_MAX;
+
+struct MembersShape {
+  int32_t count = 0;
+  std::vector<uint8_t> required;    // by member: it must come
+  std::vector<uint8_t> repeatable;  // by member: it may come again
+  bool ordered = false;             // those that are not repeatable come in their order
+  int64_t min = 0, max = 0;         // members of a list; kUnbounded when there is no upper bound
+  std::vector<std::pair<int32_t, int32_t>> implications;  // (i, j): where i comes, j must come too
+  bool has_separator = false;  // there is one, the expression after those of the members
+};
+
+class MemberOrder {
+ public:
+  // Members that are not `possible` never come. Throws InvalidGrammar for implications in a circle together
+  // with both bounds, where completeness would be a problem of packing.
+  MemberOrder(const MembersShape& shape, const std::vector<uint8_t>& possible);
+
+  int32_t member_count() const { return count_; }
+  // The configuration of the empty list, or kNoConfiguration when no list is possible.
+  int32_t start() const { return start_; }
+  // The configuration after one more member, or kNoConfiguration.
+  int32_t after(int32_t configuration, int32_t member);
+  // Whether the list may end.
+  bool is_complete(int32_t configuration) const;
+  // Whether some member may come.
+  bool may_go_on(int32_t configuration) const;
+  size_t memory_bytes() const { return configurations_.memory_bytes(); }
+
+  static constexpr int32_t kNoConfiguration = -1;
+
+ private:
+  using Bits = std::vector<uint64_t>;
+  struct Configuration {
+    int64_t taken;     // members so far, as far as bounds tell them apart
+    int32_t position;  // ordered: the first member that may still come, of those that come once
+    Bits seen;         // members that came, of those in `noted_`
+  };
+
+  static bool has(const Bits& bits, int32_t i) { return (bits[i / 64] >> (i % 64) & 1) != 0; }
+  static void set(Bits& bits, int32_t i) { bits[i / 64] |= uint64_t{1} << (i % 64); }
+  Bits no_bits() const { return Bits((count_ + 63) / 64, 0); }
+  bool add(Configuration& c, int32_t member) const;
+  Configuration read(int32_t id) const;
+  int32_t intern(const Configuration& configuration);
+  bool skips_required(int32_t from, int32_t to) const;
+  bool is_available(const Configuration& c, int32_t member) const;
+  bool has_come(const Configuration& c, int32_t member) const;
+  bool can_complete(const Configuration& c) const;
+  int64_t owed_without_implications(const Configuration& c) const;
+  int64_t left_without_implications(const Configuration& c) const;
+  bool add_obligations(const Configuration& c, Bits& owed, int64_t& count) const;
+  bool has_more(const Configuration& c, const Bits& owed, int64_t wanted) const;
+  void simplify_bounds();
+  void note_members();
+  bool has_circle() const;
+
+  int32_t count_;
+  bool ordered_;
+  int64_t min_, max_;
+  std::vector<uint8_t> required_, repeatable_, possible_;
+  std::vector<std::vector<int32_t>> implied_;
+  bool has_implications_ = false;
+  bool may_repeat_ = false;               // some possible member is repeatable
+  std::vector<int32_t> required_before_;  // required members that come once, before each index
+  std::vector<int32_t> possible_before_;  // possible members that come once, before each index
+  Bits noted_, noted_required_, noted_once_;
+  SequenceInterner configurations_;
+  int32_t start_ = kNoConfiguration;
+};
+
+}  // namespace syntagma

@@ -1,0 +1,111 @@
+#include "bindings/dfa.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <string>
+
+#include "automaton/dfa.hpp"
+#include "automaton/time_limit.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace syntagma;
+
+namespace {
+
+constexpr double kSeconds = 2.0;
+
+// Runs `work` without the GIL and within the limit on time.
+template <typename Work>
+auto compute(Work work) {
+  const nb::gil_scoped_release release;
+  const TimeLimit limit("Working out a set of texts", kSeconds);
+  return work();
+}
+
+std::u32string code_points(const nb::str& text) {
+  const Py_ssize_t size = PyUnicode_GET_LENGTH(text.ptr());
+  std::u32string result(static_cast<size_t>(size), U'\0');
+  if (size > 0 && PyUnicode_AsUCS4(text.ptr(), reinterpret_cast<Py_UCS4*>(result.data()), size, 0) == nullptr)
+    throw nb::python_error();
+  return result;
+}
+
+nb::str python_text(const std::u32string& text) {
+  return nb::steal<nb::str>(
+      PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, text.data(), static_cast<Py_ssize_t>(text.size())));
+}
+
+Dfa from_program(const nb::bytes& program, const nb::bytes& literals) {
+  std::vector<int64_t> words(program.size() / sizeof(int64_t));
+  std::memcpy(words.data(), program.c_str(), words.size() * sizeof(int64_t));
+  std::string text(literals.c_str(), literals.size());
+  return compute([&] { return determinize(decode_program(words, std::move(text), {"root"}, 0)); });
+}
+
+Dfa combined(const Dfa& one, const Dfa& other, SetOperation operation) {
+  return compute([&] { return combine(one, other, operation); });
+}
+
+Dfa with_length(const Dfa& dfa, int64_t min, std::optional<int64_t> max) {
+  if (min < 0 || (max && *max < 0)) throw nb::value_error("a length is not negative");
+  return compute([&] { return limit_length(dfa, min, max.value_or(kUnbounded)); });
+}
+
+nb::tuple lengths(const Dfa& dfa) {
+  const LengthRange range = compute([&] { return length_range(dfa); });
+  if (range.max == kUnbounded) return nb::make_tuple(range.min, nb::none());
+  return nb::make_tuple(range.min, range.max);
+}
+
+nb::object texts(const Dfa& dfa, size_t limit) {
+  const auto found = compute([&] { return all_texts(dfa, limit); });
+  if (!found) return nb::none();
+  nb::list result;
+  for (const std::u32string& text : *found) result.append(python_text(text));
+  return result;
+}
+
+nb::tuple ranges_tuple(const std::vector<CodePointRange>& ranges) {
+  nb::list pairs;
+  for (const CodePointRange range : ranges) pairs.append(nb::make_tuple(range.low, range.high));
+  return nb::tuple(pairs);
+}
+
+// (the ranges of each label, [(source, target, number of the label)], accepting states).
+nb::tuple edges(const Dfa& dfa) {
+  const DfaEdges gathered = compute([&] { return gather_edges(dfa); });
+  nb::list labels, triples, accepting;
+  for (const auto& ranges : gathered.labels) labels.append(ranges_tuple(ranges));
+  for (const auto& edge : gathered.edges)
+    triples.append(nb::make_tuple(edge.source, edge.target, edge.label));
+  for (int32_t state = 0; state < dfa.state_count(); ++state)
+    if (dfa.accepts[state]) accepting.append(state);
+  return nb::make_tuple(labels, triples, nb::tuple(accepting));
+}
+
+}  // namespace
+
+void bind_dfa(nb::module_& m) {
+  nb::class_<Dfa>(m, "Dfa")
+      .def_static("from_program", &from_program, "words"_a, "literals"_a)
+      .def("intersect",
+           [](const Dfa& one, const Dfa& other) { return combined(one, other, SetOperation::kIntersection); })
+      .def("unite",
+           [](const Dfa& one, const Dfa& other) { return combined(one, other, SetOperation::kUnion); })
+      .def("subtract",
+           [](const Dfa& one, const Dfa& other) { return combined(one, other, SetOperation::kDifference); })
+      .def("complement", [](const Dfa& dfa) { return compute([&] { return complement(dfa); }); })
+      .def("with_length", &with_length, "min"_a, "max"_a.none())
+      .def_prop_ro("state_count", &Dfa::state_count)
+      .def("is_empty", [](const Dfa& dfa) { return is_empty(dfa); })
+      .def("contains", [](const Dfa& dfa, const nb::str& text) { return contains(dfa, code_points(text)); })
+      .def("length_range", &lengths)
+      .def("shortest_text",
+           [](const Dfa& dfa) { return python_text(compute([&] { return shortest_text(dfa); })); })
+      .def("all_texts", &texts, "limit"_a)
+      .def("edges", &edges);
+}

@@ -1,0 +1,157 @@
+"""Regular languages as values: sets of texts with the operations of sets.
+
+A language is held as the minimal deterministic automaton over characters, made by the native core. Every
+operation that makes a new one takes at most two seconds of processor time and an automaton of at most
+100,000 states; beyond that it raises GrammarLimitError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Self
+
+from grammar_core import _native
+from grammar_core.ir.char_ranges import ANY_CHARACTER, Ranges
+from grammar_core.ir.nodes import (
+    EMPTY,
+    Automaton,
+    CharClass,
+    Choice,
+    Expr,
+    Literal,
+    Regex,
+    Repeat,
+    RuleRef,
+    Substring,
+    child_expressions,
+)
+from grammar_core.ir.nodes import Sequence as SequenceNode
+from grammar_core.lowering import lower_expression
+from grammar_core.passes.expand_substring import expand_substring
+
+Labels = Sequence[CharClass | RuleRef]
+_REGULAR = (Literal, CharClass, SequenceNode, Choice, Repeat, Regex, Automaton, Substring)
+
+
+class RegularLanguage:
+    """An immutable set of texts.
+
+    letters = RegularLanguage.from_expression(parse_regex("[a-z]+"))
+    letters.subtract(RegularLanguage.of_texts(["if", "else"])).to_expression()
+    """
+
+    __slots__ = ("_dfa",)
+
+    def __init__(self, dfa: _native.Dfa) -> None:
+        self._dfa = dfa
+
+    @classmethod
+    def from_expression(cls, expr: Expr) -> Self:
+        """What the expression matches. It holds neither rules nor tokens nor tag dispatch: ValueError."""
+        return cls(_native.Dfa.from_program(*lower_expression(_prepared(expr))))
+
+    @classmethod
+    def of_texts(cls, texts: Iterable[str]) -> Self:
+        """Just these texts."""
+        literals = tuple(Literal(text.encode()) for text in texts)
+        return cls.from_expression(Choice(literals) if literals else CharClass(()))
+
+    @staticmethod
+    def everything() -> RegularLanguage:
+        """Every text."""
+        return _everything()
+
+    def intersect(self, other: RegularLanguage) -> RegularLanguage:
+        """The texts in both."""
+        return RegularLanguage(self._dfa.intersect(other._dfa))
+
+    def union(self, other: RegularLanguage) -> RegularLanguage:
+        """The texts in either."""
+        return RegularLanguage(self._dfa.unite(other._dfa))
+
+    def subtract(self, other: RegularLanguage) -> RegularLanguage:
+        """The texts that are not in `other`."""
+        return RegularLanguage(self._dfa.subtract(other._dfa))
+
+    def complement(self) -> RegularLanguage:
+        """Every text that is not in the language."""
+        return RegularLanguage(self._dfa.complement())
+
+    def with_length(self, low: int, high: int | None) -> RegularLanguage:
+        """The texts of `low` to `high` characters (None: any number)."""
+        return RegularLanguage(self._dfa.with_length(low, high))
+
+    def contains(self, text: str) -> bool:
+        """Whether the text is in the language. Half a surrogate pair never is."""
+        return self._dfa.contains(text)
+
+    def is_empty(self) -> bool:
+        """Whether there is no text."""
+        return self._dfa.is_empty()
+
+    def is_universal(self) -> bool:
+        """Whether there is every text."""
+        return self._dfa.complement().is_empty()
+
+    @property
+    def state_count(self) -> int:
+        """States of the automaton; what leads nowhere is no state."""
+        return self._dfa.state_count
+
+    def length_range(self) -> tuple[int, int | None]:
+        """Characters of the shortest and of the longest text, None if there is no longest one.
+
+        ValueError if there is no text.
+        """
+        self._refuse_empty()
+        return self._dfa.length_range()
+
+    def shortest_text(self) -> str:
+        """The first, by code points, of the shortest texts. ValueError if there is no text."""
+        self._refuse_empty()
+        return self._dfa.shortest_text()
+
+    def texts(self, limit: int) -> list[str] | None:
+        """All texts in the order of their code points; None if there are more than `limit`."""
+        return self._dfa.all_texts(limit)
+
+    def to_expression(self) -> Expr:
+        """The language as an expression: an automaton, unless it is trivial."""
+        if self.is_empty():
+            return CharClass(())
+        return self.to_automaton(lambda ranges: (CharClass(ranges),))
+
+    def to_automaton(self, labels: Callable[[Ranges], Labels]) -> Expr:
+        """The automaton with one edge for each of the labels that are to stand for a set of characters."""
+        ranges, edges, accepting = self._dfa.edges()
+        if not edges:
+            return EMPTY if accepting else CharClass(())
+        labels_of = [labels(each) for each in ranges]
+        labelled = tuple((source, target, label) for source, target, at in edges for label in labels_of[at])
+        return Automaton(labelled, accepting, self._dfa.state_count)
+
+    def _refuse_empty(self) -> None:
+        if self.is_empty():
+            raise ValueError("there is no text in this language")
+
+
+def _prepared(expr: Expr) -> Expr:
+    """The expression with macros expanded."""
+    from grammar_core.ir.traversal import transform_expression
+
+    pending, has_macro = [expr], False
+    while pending:
+        node = pending.pop()
+        if not isinstance(node, _REGULAR):
+            raise ValueError(f"a {type(node).__name__} is not part of a regular language")
+        has_macro |= isinstance(node, Substring)
+        pending += child_expressions(node)
+    if not has_macro:
+        return expr
+    return transform_expression(expr, lambda e: expand_substring(e) if isinstance(e, Substring) else e)
+
+
+@lru_cache(maxsize=1)
+def _everything() -> RegularLanguage:
+    return RegularLanguage.from_expression(Repeat(CharClass(ANY_CHARACTER), 0, None))
