@@ -16,6 +16,7 @@ from grammar_core.ir.nodes import Members
 from grammar_core.lowering import lower_grammar
 from grammar_core.passes.expand_macros import expand_macros
 from grammar_core.passes.refuse_unsupported import refuse_unsupported
+from grammar_core.passes.resolve_markers import resolve_markers
 from grammar_core.tokenizer_info import TokenizerInfo
 
 DEFAULT_MASK_BYTES_LIMIT = 256 * 1024 * 1024
@@ -200,7 +201,8 @@ class GrammarCompiler:
 
     def _compile(self, grammar: Grammar) -> CompiledGrammar:
         refuse_unsupported(grammar.rules)
-        program = lower_grammar(Grammar(expand_macros(grammar.rules, but=(Members,)), grammar.root))
+        rules = expand_macros(resolve_markers(grammar.rules), but=(Members,))
+        program = lower_grammar(Grammar(rules, grammar.root))
         native = _native.compile(
             program.words,
             program.literals,

@@ -84,26 +84,39 @@ def lower_expression(expr: Expr) -> tuple[bytes, bytes]:
 def _end_of_rule(options: RuleOptions, capture_names: list[str]) -> Operation:
     if options == NO_OPTIONS:
         return _END_WITHOUT_OPTIONS
-    capture = _NONE
-    if options.capture is not None:
-        capture = len(capture_names)
-        capture_names.append(options.capture)
     temperature = float(_NONE) if options.temperature is None else options.temperature
     return (
         _END_OF_RULE,
         int(options.lazy),
-        capture,
+        _name_index(options.capture, capture_names),
         _bits(temperature),
-        _NONE if options.max_tokens is None else options.max_tokens,
-        _NONE if options.max_chars is None else options.max_chars,
+        _optional(options.max_tokens),
+        _optional(options.max_chars),
+        _name_index(options.stop_capture, capture_names),
+        _optional(options.capture_hidden_suffix_bytes),
+        _optional(options.capture_hidden_stop_bytes),
+        _optional(options.capture_hidden_body_rule_id),
+        _optional(options.capture_hidden_marker_rule_id),
     )
+
+
+def _optional(value: int | None) -> int:
+    return _NONE if value is None else value
+
+
+def _name_index(name: str | None, capture_names: list[str]) -> int:
+    """The index of a capture's name, which is added to the list."""
+    if name is None:
+        return _NONE
+    capture_names.append(name)
+    return len(capture_names) - 1
 
 
 def _bits(value: float) -> int:
     return int.from_bytes(struct.pack("<d", value), "little", signed=True)
 
 
-_END_WITHOUT_OPTIONS: Operation = (_END_OF_RULE, 0, _NONE, _bits(_NONE), _NONE, _NONE)
+_END_WITHOUT_OPTIONS: Operation = (_END_OF_RULE, 0, _NONE, _bits(_NONE), *(_NONE,) * 7)
 
 
 def _append_postfix(

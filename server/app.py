@@ -14,8 +14,10 @@ from grammar_core import GrammarCompiler, TokenizerInfo
 from models.embedded import MODEL_NAME, ensure_embedded_model
 from models.loading import LoadedModel, load_model
 from server import __version__
+from server.answer_output import OutputPolicy
 from server.answer_plan import AnswerPlanner
 from server.backend import Backend
+from server.completion_service import CompletionService
 from server.constraints.configured import load_configured_grammars
 from server.engine import Engine
 from server.errors import install_error_handlers
@@ -23,7 +25,8 @@ from server.generation import ChatService
 from server.grammar_service import GrammarService
 from server.model_family import model_family
 from server.prompt import PromptRenderer
-from server.routes import chat_completions, health, models
+from server.request_limits import RequestLimits
+from server.routes import chat_completions, completions, health, models
 from server.sampling import defaults_from_generation_config
 from server.schemas.model_list import ModelCard
 from server.services import Services
@@ -61,7 +64,20 @@ def create_app(
         )
         backend.engine.start()
         app.state.backend = backend
-        app.state.services = _services(settings, backend, ChatService(backend, grammars, prompts, planner))
+        outputs = OutputPolicy(
+            backend.engine.token_bytes,
+            backend.engine.text_bytes,
+            max_logprobs=settings.max_logprobs,
+            logprobs_mode=settings.logprobs_mode,
+        )
+        limits = RequestLimits(
+            max_tokens=settings.max_answer_tokens,
+            may_bring_template=settings.allow_request_chat_template,
+            has_priorities=settings.scheduling_policy == "priority",
+        )
+        chat = ChatService(backend, grammars, prompts, planner, outputs, limits)
+        completions = CompletionService(backend, grammars, prompts, configured, outputs, limits)
+        app.state.services = _services(settings, backend, chat, completions)
         try:
             yield
         finally:
@@ -72,7 +88,7 @@ def create_app(
     # The request bodies are validated by hand, so generated API pages would show none of their fields.
     app = FastAPI(title="Syntagma", version=__version__, lifespan=lifespan, openapi_url=None)
     install_error_handlers(app)
-    for routes in (chat_completions, models, health):
+    for routes in (chat_completions, completions, models, health):
         app.include_router(routes.router)
     return app
 
@@ -126,8 +142,10 @@ def _summary(model_name: str, loaded: LoadedModel) -> dict[str, str]:
     }
 
 
-def _services(settings: ServerSettings, backend: Backend, chat: ChatService) -> Services:
+def _services(
+    settings: ServerSettings, backend: Backend, chat: ChatService, completions: CompletionService
+) -> Services:
     card = ModelCard(
         id=backend.model_name, created=int(time.time()), max_model_len=backend.engine.max_context
     )
-    return Services(chat, backend.engine, card, settings.max_body_bytes)
+    return Services(chat, completions, backend.engine, card, settings.max_body_bytes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,6 +18,30 @@ class TextEngine(Protocol):
     @property
     def max_context(self) -> int:
         """Tokens of prompt and answer together that one request may have."""
+
+    @property
+    def vocab_size(self) -> int:
+        """The number of token ids."""
+
+    @property
+    def token_bytes(self) -> Sequence[bytes]:
+        """The bytes of every token id, control tokens included."""
+
+    @property
+    def text_bytes(self) -> Sequence[bytes]:
+        """What every token id adds to a text: control tokens nothing."""
+
+    @property
+    def max_pending(self) -> int:
+        """Requests that may be generated or wait at the same time."""
+
+    @property
+    def running(self) -> int:
+        """Requests that are being generated."""
+
+    @property
+    def waiting(self) -> int:
+        """Requests that wait for a place."""
 
     @property
     def is_healthy(self) -> bool: ...
@@ -43,6 +68,8 @@ class ChatTokenizer(Protocol):
     def apply_chat_template(self, conversation: list[dict[str, Any]], **options: Any) -> Any: ...
 
     def encode(self, text: str, *, add_special_tokens: bool) -> list[int]: ...
+
+    def decode(self, token_ids: list[int], *, skip_special_tokens: bool) -> str: ...
 
 
 @dataclass(frozen=True)

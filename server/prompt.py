@@ -6,16 +6,17 @@ import asyncio
 import inspect
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from transformers import PreTrainedTokenizerBase
 
 from server.backend import ChatTokenizer
-from server.errors import invalid_request
+from server.errors import ApiError, invalid_request
 from server.schemas.messages import AssistantMessage, CustomToolCall, Message, SystemMessage, ToolCall
+from server.schemas.template_fields import TemplateFields
 from server.tool_calls.instruction import without_tool_messages
 from server.tool_calls.tools import CUSTOM_INPUT, OfferedTool
 
@@ -36,9 +37,40 @@ class Prompt:
     token_ids: list[int]
 
 
+@dataclass(frozen=True, slots=True)
+class TemplateOptions:
+    """How a conversation is rendered, beside the template's own variables; `template` None is the model's."""
+
+    template: str | None = None
+    add_generation_prompt: bool = True
+    continue_final_message: bool = False
+    documents: tuple[dict[str, str], ...] | None = None
+
+
+def template_options(request: TemplateFields, *, may_bring_template: bool) -> TemplateOptions:
+    """
+    Raises:
+        ApiError: 400 for a template of the request's own, if that is not allowed.
+    """
+    if request.chat_template is not None and not may_bring_template:
+        message = "This server uses the model's own chat template only (setting allow_request_chat_template)."
+        raise invalid_request(message, param="chat_template", code="unsupported_parameter")
+    continues = bool(request.continue_final_message)
+    return TemplateOptions(
+        template=request.chat_template,
+        add_generation_prompt=request.add_generation_prompt is not False and not continues,
+        continue_final_message=continues,
+        documents=None if request.documents is None else tuple(request.documents),
+    )
+
+
 def knows_tools(template: str) -> bool:
     """Whether a chat template has a place for tools and for calls of them."""
     return bool(_NAMES_TOOLS.search(template)) and "tool_calls" in template
+
+
+_DEFAULT_OPTIONS = TemplateOptions()
+T = TypeVar("T")
 
 
 class PromptRenderer:
@@ -72,6 +104,7 @@ class PromptRenderer:
         messages: Sequence[Message],
         template_kwargs: dict[str, Any] | None,
         tools: Sequence[OfferedTool] = (),
+        options: TemplateOptions = _DEFAULT_OPTIONS,
     ) -> Prompt:
         """The conversation, ready for the assistant's answer, and the tools that it may call.
 
@@ -79,27 +112,63 @@ class PromptRenderer:
             ApiError: 400 if the template refuses the conversation or the arguments, or if the text cannot
                 fit into the context.
         """
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._render, messages, template_kwargs or {}, tools)
+        return await self._in_thread(self._render, messages, template_kwargs or {}, tools, options)
+
+    async def encode(self, text: str, *, add_special_tokens: bool = True, param: str = "prompt") -> list[int]:
+        """The token ids of a plain text.
+
+        Raises:
+            ApiError: 400 if the text cannot fit into the context.
+        """
+        self._check_bytes(len(text.encode(errors="replace")), param)
+        return await self._in_thread(self._encode, text, add_special_tokens)
+
+    async def decode(self, token_ids: Sequence[int], *, skip_special_tokens: bool = False) -> str:
+        """The text of token ids."""
+        return await self._in_thread(self._decode, list(token_ids), skip_special_tokens)
+
+    async def _in_thread(self, work: Callable[..., T], *arguments: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
+
+    def _encode(self, text: str, add_special_tokens: bool) -> list[int]:
+        return self._tokenizer.encode(text, add_special_tokens=add_special_tokens)
 
     def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
+    def _decode(self, token_ids: list[int], skip_special_tokens: bool) -> str:
+        return self._tokenizer.decode(token_ids, skip_special_tokens=skip_special_tokens)
+
     def _render(
-        self, messages: Sequence[Message], template_kwargs: dict[str, Any], tools: Sequence[OfferedTool]
+        self,
+        messages: Sequence[Message],
+        template_kwargs: dict[str, Any],
+        tools: Sequence[OfferedTool],
+        wanted: TemplateOptions,
     ) -> Prompt:
         _refuse_reserved(template_kwargs)
         try:
-            template = self._tokenizer.get_chat_template()
+            template = wanted.template or self._tokenizer.get_chat_template()
+            _refuse_what_is_not_shown(wanted, template)
             conversation = [_for_template(message, template) for message in messages]
             options = dict(template_kwargs)
             if not knows_tools(template):
                 conversation = without_tool_messages(conversation, tools)
             elif tools:
                 options["tools"] = [tool.as_function() for tool in tools]
+            if wanted.documents is not None:
+                options["documents"] = list(wanted.documents)
+            if wanted.template is not None:
+                options["chat_template"] = wanted.template
             text = self._tokenizer.apply_chat_template(
-                conversation, tokenize=False, add_generation_prompt=True, **options
+                conversation,
+                tokenize=False,
+                add_generation_prompt=wanted.add_generation_prompt,
+                continue_final_message=wanted.continue_final_message,
+                **options,
             )
+        except ApiError:
+            raise
         # A template is a program that only ever fails on what the client sent, in any way it likes.
         except Exception as error:
             message = f"The model's chat template refuses the messages: {error}"
@@ -107,13 +176,20 @@ class PromptRenderer:
         self._check_bytes(len(text.encode(errors="replace")))
         return Prompt(text, self._tokenizer.encode(text, add_special_tokens=False))
 
-    def _check_bytes(self, size: int) -> None:
+    def _check_bytes(self, size: int, param: str = "messages") -> None:
         if size > self._max_bytes:
+            what = "The messages have" if param == "messages" else f"'{param}' has"
             message = (
-                f"The messages have {size:,} bytes of text, which cannot fit into the model's context of "
+                f"{what} {size:,} bytes of text, which cannot fit into the model's context of "
                 f"{self._max_context:,} tokens (prompt and answer together)."
             )
-            raise invalid_request(message, param="messages", code="context_length_exceeded")
+            raise invalid_request(message, param=param, code="context_length_exceeded")
+
+
+def _refuse_what_is_not_shown(wanted: TemplateOptions, template: str) -> None:
+    if wanted.documents and "documents" not in template:
+        message = "The model's chat template has no place for documents."
+        raise invalid_request(message, param="documents", code="unsupported_parameter")
 
 
 def _refuse_reserved(template_kwargs: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from server.backend import TextEngine
+from server.completion_service import CompletionService
 from server.generation import ChatService
 from server.schemas.model_list import ModelCard
 
@@ -15,6 +16,7 @@ from server.schemas.model_list import ModelCard
 @dataclass(frozen=True)
 class Services:
     chat: ChatService
+    completions: CompletionService
     engine: TextEngine
     model_card: ModelCard
     max_body_bytes: int

@@ -27,6 +27,7 @@ _OTHER_VARIABLES = frozenset(
     {"SYNTAGMA_CONFIG", "SYNTAGMA_CACHE_DIR", "SYNTAGMA_TOKENIZERS", "SYNTAGMA_BASE_URL"}
 )
 
+LogprobsMode = Literal["raw_logprobs", "processed_logprobs"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 DType = Literal["auto", "float32", "bfloat16", "float16"]
 
@@ -75,6 +76,16 @@ class ServerSettings(BaseSettings):
 
     max_body_bytes: Positive = 10 << 20
     """The longest request body."""
+    max_answer_tokens: Positive | None = None
+    """The longest answer that may be asked for; without it, what the context leaves."""
+    max_logprobs: Annotated[int, Field(ge=0, le=1000)] = 20
+    """The most likeliest tokens that may be asked for beside each token."""
+    logprobs_mode: LogprobsMode = "raw_logprobs"
+    """Which logprobs a request gets that does not say: the model's own, or those that are sampled from."""
+    scheduling_policy: Literal["fcfs", "priority"] = "fcfs"
+    """Whether requests may have priorities."""
+    allow_request_chat_template: bool = False
+    """Whether a request may bring a chat template, which is a program that runs in the server's sandbox."""
     shutdown_grace_s: Annotated[int, Field(ge=0)] = 5
     """How long running answers may go on after the server was told to stop."""
     log_level: LogLevel = "info"

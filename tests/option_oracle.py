@@ -23,6 +23,12 @@ a sentence.
   accepted text, whether or not the text goes on as it requires. Events are in the order of where they end;
   of those that end together, what begins later comes first, and of those that also begin together the
   inner one. Deduplication keeps the longest event of each occurrence.
+- A marker is the end of an occurrence: as many bytes as an option says, or, where two rules tell, a text of
+  the marker rule after a text of the body rule, the shortest that leaves such a marker. A rule that is a
+  dispatch ends with a marker where it ends with a tag of that many bytes whose rule is empty. Stops are
+  hidden from all captures that contain the whole occurrence.
+- An occurrence of a rule with a body rule, a marker rule and a budget that is used up can end without its
+  marker.
 - Temperatures are those of the terminals that may come next; a rule's own counts in place of its callers'.
 """
 
@@ -37,6 +43,7 @@ from tests.oracle import (
     Lowering,
     Nonterminal,
     OneToken,
+    Oracle,
     Production,
     Symbol,
     nullable_nonterminals,
@@ -122,6 +129,52 @@ class Point:
         return max(self.temperatures, default=default)
 
 
+class MarkerLengths(NamedTuple):
+    """Bytes of a marker: as captured alone, as hidden from its rule's own capture and as from all around."""
+
+    whole: int
+    suffix: int
+    stop: int
+
+
+def hides(rule: nodes.Rule) -> bool:
+    """Whether captures of the rule's texts depend on a marker."""
+    options = rule.options
+    return (options.capture_hidden_suffix_bytes, options.capture_hidden_stop_bytes, options.stop_capture) != (
+        None,
+        None,
+        None,
+    )
+
+
+class Markers:
+    """The markers at the end of a rule's texts."""
+
+    def __init__(self, rules: Sequence[nodes.Rule], rule: nodes.Rule) -> None:
+        self._options = rule.options
+        self._parts = [Oracle(rules, rules[i].name) for i in nodes.marker_rule_ids(rule.options)]
+        self._tags: list[bytes] | None = None
+        if isinstance(rule.body, nodes.TagDispatch):
+            empty = [r.name for r in rules if r.body in (nodes.EMPTY, nodes.Literal(b""))]
+            self._tags = [tag.encode() for tag, after in rule.body.tags if after.name in empty]
+
+    def lengths(self, text: bytes) -> MarkerLengths | None:
+        """The lengths of the marker that the text ends with, if it does."""
+        suffix, stop = self._options.capture_hidden_suffix_bytes, self._options.capture_hidden_stop_bytes
+        fixed = min(len(text), max(suffix or 0, stop or 0))
+        if self._parts:
+            body, marker = self._parts
+            begins = range(len(text) + 1)
+            begin = next((i for i in begins if body.accepts(text[:i]) and marker.accepts(text[i:])), None)
+            if begin is None:
+                return None
+            whole = len(text) - begin
+            return MarkerLengths(whole, 0 if suffix is None else whole, 0 if stop is None else whole)
+        if self._tags is not None and text[len(text) - fixed :] not in self._tags:
+            return None
+        return MarkerLengths(fixed, min(suffix or 0, len(text)), min(stop or 0, len(text)))
+
+
 class OptionOracle:
     """Decides what `rules` allow from `root`, token by token or byte by byte."""
 
@@ -133,12 +186,22 @@ class OptionOracle:
         stop_token_ids: Iterable[int] = (),
     ) -> None:
         self._rules = tuple(rules)
+        if any(rule.lookahead is not None for rule in self._rules):
+            raise ValueError("the oracle does not know lookaheads")
         self._vocabulary = list(vocabulary)
         self.stop_token_ids = frozenset(stop_token_ids)
-        self._refuse_unknown()
         lowering = Lowering(self._rules)
         self._root = Nonterminal(lowering.rule_numbers[root])
-        self._nullable = nullable_nonterminals(lowering.productions)
+        self._markers = {
+            number: Markers(self._rules, rule) for number, rule in enumerate(self._rules) if hides(rule)
+        }
+        self._early = self._rules_that_end_early()
+        empty = [
+            Production(number, (Nonterminal(body),))
+            for number, body in self._early.items()
+            if self._rules[number].options.max_chars == 0
+        ]
+        self._nullable = nullable_nonterminals([*lowering.productions, *empty])
         self._productions = productive_productions(lowering.productions)
         self.start = Point(b"", 0)
         self._whole = Production(-1, (self._root,))
@@ -175,16 +238,25 @@ class OptionOracle:
         if deduplicate:
             longest = {(event.rule, event.begin): event for event in events}
             events = [event for event in events if longest[event.rule, event.begin] is event]
-        hidden = [self._hidden_from_all(event) for event in events]
+        texts = {event: point.text[event.begin : event.end] for event in events}
+        lengths = {
+            event: self._markers[event.rule].lengths(text)
+            for event, text in texts.items()
+            if event.rule in self._markers
+        }
+        stops = [(event, length.stop) for event, length in lengths.items() if length is not None]
         captures: list[tuple[str, bytes]] = []
         for event in events:
             options = self._rules[event.rule].options
-            if options.stop_capture is not None:
-                marker = max(options.capture_hidden_suffix_bytes or 0, options.capture_hidden_stop_bytes or 0)
-                captures.append((options.stop_capture, point.text[event.end - marker : event.end]))
+            length = lengths.get(event)
+            if options.stop_capture is not None and length is not None:
+                captures.append((options.stop_capture, texts[event][len(texts[event]) - length.whole :]))
             if options.capture is not None:
-                end = event.end - (options.capture_hidden_suffix_bytes or 0)
-                shown = [i for i in range(event.begin, end) if not any(i in span for span in hidden)]
+                hidden = {
+                    i for stop, bytes_ in stops if _is_around(event, stop) for i in _end_of(stop, bytes_)
+                }
+                hidden.update(_end_of(event, length.suffix) if length is not None else ())
+                shown = [i for i in range(event.begin, event.end) if i not in hidden]
                 captures.append((options.capture, bytes(point.text[i] for i in shown)))
         return captures
 
@@ -271,6 +343,21 @@ class OptionOracle:
         symbol = item.symbol
         if symbol is None:
             return self._complete(item, point)
+        if self._may_end_early(item, point):
+            return [*self._predict(item, symbol, point), item.moved()]
+        return self._predict(item, symbol, point)
+
+    def _may_end_early(self, item: Item, point: Point) -> bool:
+        """Whether what stands before a marker is complete and the budget is used up."""
+        head = item.production.head
+        return (
+            item.dot == 1
+            and head in self._early
+            and item.production is not self._whole
+            and self._is_over_budget(Frame(head, item.origin), point)
+        )
+
+    def _predict(self, item: Item, symbol: Symbol, point: Point) -> list[Item]:
         if not isinstance(symbol, Nonterminal):
             point.scans.append(item)
             return []
@@ -314,11 +401,12 @@ class OptionOracle:
         )
 
     def _is_spent(self, frame: Frame, point: Point) -> bool:
+        return self._rules[frame.rule].options.lazy or self._is_over_budget(frame, point)
+
+    def _is_over_budget(self, frame: Frame, point: Point) -> bool:
         options = self._rules[frame.rule].options
-        return (
-            options.lazy
-            or (options.max_chars is not None and point.chars - frame.origin.chars >= options.max_chars)
-            or (options.max_tokens is not None and point.tokens - frame.origin.tokens >= options.max_tokens)
+        return (options.max_chars is not None and point.chars - frame.origin.chars >= options.max_chars) or (
+            options.max_tokens is not None and point.tokens - frame.origin.tokens >= options.max_tokens
         )
 
     # captures
@@ -345,14 +433,26 @@ class OptionOracle:
             for option in (options.capture, options.stop_capture, options.capture_hidden_stop_bytes)
         )
 
-    def _hidden_from_all(self, event: Event) -> range:
-        marker = self._rules[event.rule].options.capture_hidden_stop_bytes or 0
-        return range(event.end - marker, event.end)
+    def _rules_that_end_early(self) -> dict[int, int]:
+        """For rules that may end before their marker: the rule of what stands before it."""
+        early: dict[int, int] = {}
+        for number, rule in enumerate(self._rules):
+            ids = nodes.marker_rule_ids(rule.options)
+            if ids and (rule.options.max_tokens is not None or rule.options.max_chars is not None):
+                if rule.body != nodes.Sequence(tuple(nodes.RuleRef(self._rules[i].name) for i in ids)):
+                    raise ValueError(
+                        "the oracle knows budgets with markers only of rules that say both parts"
+                    )
+                early[number] = ids[0]
+        return early
 
-    def _refuse_unknown(self) -> None:
-        for rule in self._rules:
-            if rule.lookahead is not None or rule.options.capture_hidden_body_rule_id is not None:
-                raise ValueError("the oracle knows neither lookaheads nor markers of variable length")
+
+def _is_around(outer: Event, inner: Event) -> bool:
+    return outer.begin <= inner.begin and inner.end <= outer.end
+
+
+def _end_of(event: Event, length: int) -> range:
+    return range(event.end - length, event.end)
 
 
 def _read(point: Point, byte: int) -> list[Item]:

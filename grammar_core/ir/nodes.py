@@ -167,8 +167,12 @@ class RuleOptions(NamedTuple):
 
     `max_tokens`, `max_chars`: the budget of each occurrence. `capture`: the name under which the text is
     recorded. `lazy`: an occurrence ends where it first can. `temperature`: while the rule is active.
-    The rest says which bytes of a marker at the end captures leave out; rule ids are positions in the
-    grammar's list of rules, from 0, and come together.
+    A text may end with a marker: `capture_hidden_suffix_bytes` leaves it out of the rule's own capture,
+    `capture_hidden_stop_bytes` of those around it too, and `stop_capture` names a capture of it alone. The
+    numbers are its bytes, unless two rules tell where it begins, by their positions in the grammar's list
+    of rules, from 0: then it is a text of the marker rule at the end, and what stands before it, as little
+    as possible, a text of the body rule; an occurrence whose text cannot be split so has no marker. Such a
+    rule may, once its budget is used up, end after any text of the body rule.
     """
 
     max_tokens: int | None = None
@@ -184,6 +188,12 @@ class RuleOptions(NamedTuple):
 
 
 NO_OPTIONS = RuleOptions()
+
+
+def marker_rule_ids(options: RuleOptions) -> tuple[int, ...]:
+    """The positions of the rules that tell where a marker begins: of the text before it and of the marker."""
+    body, marker = options.capture_hidden_body_rule_id, options.capture_hidden_marker_rule_id
+    return () if body is None or marker is None else (body, marker)
 
 
 class Rule(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from grammar_core.ir.derivation_graph import DerivationGraph
-from grammar_core.ir.nodes import Rule, RuleRef
+from grammar_core.ir.nodes import Rule, RuleRef, marker_rule_ids
 from grammar_core.ir.traversal import walk_rule
 
 
@@ -45,8 +45,9 @@ def _reachable(rules: tuple[Rule, ...], root: str) -> set[str]:
     by_name = {rule.name: rule for rule in rules}
     reached, pending = {root}, [root]
     while pending:
-        for expr in walk_rule(by_name[pending.pop()]):
-            if isinstance(expr, RuleRef) and expr.name not in reached:
-                reached.add(expr.name)
-                pending.append(expr.name)
+        rule = by_name[pending.pop()]
+        named = {expr.name for expr in walk_rule(rule) if isinstance(expr, RuleRef)}
+        named.update(rules[rule_id].name for rule_id in marker_rule_ids(rule.options))
+        pending += named - reached
+        reached |= named
     return reached

@@ -8,17 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from grammar_core.errors import UnsupportedFeatureError
-from grammar_core.ir.nodes import NO_OPTIONS, Rule
-
-UNSUPPORTED_OPTIONS = frozenset(
-    {
-        "capture_hidden_suffix_bytes",
-        "capture_hidden_stop_bytes",
-        "capture_hidden_body_rule_id",
-        "capture_hidden_marker_rule_id",
-        "stop_capture",
-    }
-)
+from grammar_core.ir.nodes import Rule
 
 SUPPORTS_LOOKAHEAD = False
 
@@ -26,15 +16,5 @@ SUPPORTS_LOOKAHEAD = False
 def refuse_unsupported(rules: Iterable[Rule]) -> None:
     """Raise UnsupportedFeatureError for the first rule that asks for what cannot be enforced."""
     for rule in rules:
-        if rule.options != NO_OPTIONS:
-            _refuse_options(rule)
         if rule.lookahead is not None and not SUPPORTS_LOOKAHEAD:
             raise UnsupportedFeatureError(f'Rule "{rule.name}" has a lookahead (= …), which is not supported')
-
-
-def _refuse_options(rule: Rule) -> None:
-    for option, value in rule.options._asdict().items():
-        if option in UNSUPPORTED_OPTIONS and value is not None and value is not False:
-            raise UnsupportedFeatureError(
-                f'Rule "{rule.name}" has the option {option}, which is not supported'
-            )

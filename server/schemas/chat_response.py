@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, SerializerFunctionWrapHandler, model_serializer
 
+from server.schemas.logprobs import ChatLogprobs, PromptLogprobs
 from server.schemas.tool_call_response import CustomCallAnswer, FunctionCallAnswer, ToolCallDelta
 
 FinishReason = Literal["stop", "length", "tool_calls"]
@@ -62,15 +63,16 @@ class AssistantAnswer(BaseModel):
 class Choice(BaseModel):
     index: int = 0
     message: AssistantAnswer
-    logprobs: None = None
+    logprobs: ChatLogprobs | None = None
     finish_reason: FinishReason
     stop_reason: StopReason = None
     captures: list[Capture] | None = None
-    """Absent, and not null, unless the client asked for them."""
+    """Absent, and not null, unless the client asked for them, like the token ids."""
+    token_ids: list[int] | None = None
 
     @model_serializer(mode="wrap")
     def _leave_out_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_absent(serialize(self), ("captures",))
+        return without_absent(serialize(self), ("captures", "token_ids"))
 
 
 class ChatCompletion(BaseModel):
@@ -80,6 +82,13 @@ class ChatCompletion(BaseModel):
     model: str
     choices: list[Choice]
     usage: Usage
+    prompt_logprobs: PromptLogprobs | None = None
+    """Absent unless the client asked for them, like the prompt's ids."""
+    prompt_token_ids: list[int] | None = None
+
+    @model_serializer(mode="wrap")
+    def _leave_out_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_absent(serialize(self), ("prompt_logprobs", "prompt_token_ids"))
 
 
 class Delta(BaseModel):
@@ -95,14 +104,15 @@ class Delta(BaseModel):
 class ChunkChoice(BaseModel):
     index: int = 0
     delta: Delta
-    logprobs: None = None
+    logprobs: ChatLogprobs | None = None
     finish_reason: FinishReason | None = None
     stop_reason: StopReason = None
     captures: list[Capture] | None = None
+    token_ids: list[int] | None = None
 
 
 class ChatCompletionChunk(BaseModel):
-    """One event of a stream; `usage` is absent unless the client asked for it."""
+    """One event of a stream; `usage` and `prompt_token_ids` are absent unless the client asked for them."""
 
     id: str
     object: Literal["chat.completion.chunk"]
@@ -110,6 +120,7 @@ class ChatCompletionChunk(BaseModel):
     model: str
     choices: list[ChunkChoice]
     usage: Usage | None = None
+    prompt_token_ids: list[int] | None = None
 
 
 def capture_of(name: str, value: bytes) -> Capture:

@@ -19,12 +19,6 @@ _LONGEST_NAME = 100
 # Field -> the values, besides null, that ask for what the server does anyway.
 HARMLESS_VALUES: Mapping[str, tuple[Any, ...]] = {
     # OpenAI
-    "n": (1,),
-    "presence_penalty": (0,),
-    "frequency_penalty": (0,),
-    "logit_bias": ({},),
-    "logprobs": (False,),
-    "top_logprobs": (0,),
     "functions": ([],),
     "function_call": ("none",),
     "modalities": (["text"],),
@@ -33,31 +27,18 @@ HARMLESS_VALUES: Mapping[str, tuple[Any, ...]] = {
     "verbosity": (),
     "audio": (),
     "prediction": (),
+    "suffix": ("",),
     "web_search_options": (),
     # constraints
     "guided_decoding_backend": ("auto",),
     # other servers
     "best_of": (1,),
     "use_beam_search": (False,),
-    "repetition_penalty": (1,),
     "length_penalty": (1,),
-    "min_tokens": (0,),
-    "ignore_eos": (False,),
-    "stop_token_ids": ([],),
-    "include_stop_str_in_output": (False,),
-    "skip_special_tokens": (True,),
-    "spaces_between_special_tokens": (True,),
-    "add_generation_prompt": (True,),
-    "continue_final_message": (False,),
-    "echo": (False,),
-    "prompt_logprobs": (),
-    "allowed_token_ids": (),
-    "bad_words": ([],),
-    "chat_template": (),
-    "documents": (),
-    "truncate_prompt_tokens": (),
-    "priority": (0,),
-    "vllm_xargs": (),
+    "repetition_detection": (),
+    "return_prompt_text": (False,),
+    "stream_interval": (1,),
+    "vllm_xargs": ({},),
 }
 
 

@@ -6,9 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, PydanticCustomError
 
+FIELD_CONFLICT = "field_conflict"
 Path = tuple[str | int, ...]
+
+
+def field_conflict(param: str, message: str) -> PydanticCustomError:
+    """For validators of whole bodies: what is wrong with `param` beside the other fields."""
+    return PydanticCustomError(FIELD_CONFLICT, "{message}", {"param": param, "message": message})
 
 
 def first_violation(error: ValidationError, body: Mapping[str, Any]) -> tuple[str, ErrorDetails]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from grammar_core.frontends.regex import parse_regex
 from grammar_core.grammar import Grammar
@@ -128,7 +128,66 @@ class _GrammarWriter:
         bodies |= self._members_rules
         if not self._options:
             return [Rule(name, body) for name, body in bodies.items()]
-        return [Rule(name, body, self._rule_options(name, body)) for name, body in bodies.items()]
+        rules = [Rule(name, body, self._rule_options(name, body)) for name, body in bodies.items()]
+        return self._with_markers(rules)
+
+    def _with_markers(self, rules: list[Rule]) -> list[Rule]:
+        """Some of the rules with a marker at the end instead, and the rules that tell where it begins."""
+        marked, added = list[Rule](), list[Rule]()
+        for rule in rules:
+            kind = self._rng.random()
+            if kind < 0.15:
+                first = len(rules) + len(added)
+                parts = [Rule(f"{rule.name}_{part}", self._terminal(2)) for part in ("body", "marker")]
+                added += parts
+                marked.append(self._marked_by_rules(rule, parts, first))
+            elif kind < 0.25:
+                marked.append(self._marked_by_length(rule))
+            elif kind < 0.3 and self._macros:
+                added.append(Rule(f"{rule.name}_end", EMPTY))
+                marked.append(self._marked_dispatch(rule, added[-1]))
+            else:
+                marked.append(rule)
+        return [*marked, *added]
+
+    def _marked_by_rules(self, rule: Rule, parts: list[Rule], first: int) -> Rule:
+        body = Sequence(tuple(RuleRef(part.name) for part in parts))
+        options = rule.options._replace(
+            lazy=True,
+            temperature=None,
+            capture_hidden_body_rule_id=first,
+            capture_hidden_marker_rule_id=first + 1,
+            **self._hidden(1),
+        )
+        return rule._replace(body=body, options=options)
+
+    def _marked_by_length(self, rule: Rule) -> Rule:
+        marker = Literal(self._rng.choice(("b", "ab", "中", "")).encode())
+        options = rule.options._replace(lazy=self._rng.random() < 0.7, **self._hidden(len(marker.value)))
+        return rule._replace(body=Sequence((self._terminal(2), marker)), options=options)
+
+    def _marked_dispatch(self, rule: Rule, end: Rule) -> Rule:
+        tag = self._rng.choice(("a", "ab", "aab", "中"))
+        body = TagDispatch(((tag, RuleRef(end.name)),), self._rng.random() < 0.3, ())
+        options = RuleOptions(capture=rule.options.capture, **self._hidden(len(tag.encode())))
+        return rule._replace(body=body, options=options)
+
+    def _hidden(self, length: int) -> dict[str, Any]:
+        name = self._rng.choice(("capture_hidden_suffix_bytes", "capture_hidden_stop_bytes"))
+        return {name: length, "stop_capture": self._rng.choice((None, "m"))}
+
+    def _terminal(self, depth: int) -> Expr:
+        """A random expression without rules, token sets and macros."""
+        kind = self._rng.random()
+        if depth == 0 or kind < 0.3:
+            if self._alphabet is not None:
+                return self._plain_leaf(self._alphabet)
+            literal = Literal(self._rng.choice(_LITERALS).encode())
+            return literal if kind < 0.15 else CharClass(self._rng.choice(_CLASSES))
+        if kind < 0.8:
+            maker = Sequence if kind < 0.5 else Choice
+            return maker(tuple(self._terminal(depth - 1) for _ in range(self._rng.randint(1, 3))))
+        return Repeat(self._terminal(depth - 1), *self._rng.choice(_LOW_COUNTS))
 
     def _rule_options(self, name: str, body: Expr) -> RuleOptions:
         rng = self._rng

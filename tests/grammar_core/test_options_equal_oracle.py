@@ -16,6 +16,8 @@ from tests.option_oracle import OptionOracle, Point
 
 _TRIPLES = int(os.environ.get("SYNTAGMA_ORACLE_TRIPLES", "1500"))
 _CASES_PER_TEST = 10
+# What the engine refuses, one case in a hundred.
+_REFUSED = "have budgets and are left-recursive through each other"
 _CASES = _TRIPLES // 15
 
 
@@ -33,7 +35,12 @@ def compare_case(case: Case) -> None:
         with pytest.raises(grammar_core.GrammarError, match="cannot match any finite text"):
             compiler.compile_grammar(case.grammar)
         return
-    compiled = compiler.compile_grammar(case.grammar if case.seed % 2 else str(case.grammar))
+    try:
+        compiled = compiler.compile_grammar(case.grammar if case.seed % 2 else str(case.grammar))
+    except grammar_core.GrammarError as error:
+        if _REFUSED not in error.message:
+            raise
+        return
     for prefix in case.prefixes:
         Comparison(case, oracle, grammar_core.GrammarMatcher(compiled)).run(prefix)
 

@@ -52,6 +52,9 @@ class FakeEngine:
         self.script = script or (lambda request: spell("Hello, wörld!"))
         self.step_s = step_s
         self.max_context = max_context
+        self.vocab_size = 256
+        self.max_pending = 100
+        self.token_bytes = self.text_bytes = [bytes([byte]) for byte in range(256)]
         self.is_healthy = False
         self.overloaded = False
         self.requests: list[GenerationRequest] = []
@@ -66,6 +69,14 @@ class FakeEngine:
         self.is_healthy = False
         for stream in self._streams:
             stream.loop.call_soon_threadsafe(stream.push, TextDelta("", finish_reason="abort"))
+
+    @property
+    def running(self) -> int:
+        return len(self._players)
+
+    @property
+    def waiting(self) -> int:
+        return 0
 
     def submit(self, request: GenerationRequest) -> TextStream:
         if self.overloaded:

@@ -111,13 +111,24 @@ Expression read_members(GrammarSource& source, std::vector<int32_t>& stack, Prog
   return e;
 }
 
-RuleOptions read_rule_options(ProgramReader& reader) {
+int32_t read_optional(ProgramReader& reader, int64_t limit) {
+  const int64_t value = reader.next();
+  if (value < -1 || value >= limit) throw InvalidGrammar("the grammar program has a number out of range");
+  return static_cast<int32_t>(value);
+}
+
+RuleOptions read_rule_options(ProgramReader& reader, int64_t rule_count) {
   RuleOptions options;
   options.lazy = reader.next() != 0;
   options.capture = static_cast<int32_t>(reader.next());
   options.temperature = std::bit_cast<double>(reader.next());
   options.max_tokens = reader.next();
   options.max_chars = reader.next();
+  options.stop_capture = read_optional(reader, INT32_MAX);
+  options.suffix_bytes = reader.next();
+  options.stop_bytes = reader.next();
+  options.body_rule = read_optional(reader, rule_count);
+  options.marker_rule = read_optional(reader, rule_count);
   return options;
 }
 
@@ -172,7 +183,8 @@ GrammarSource decode_program(std::span<const int64_t> program, std::string liter
     const int64_t code = reader.next();
     if (code == kEndOfRule) {
       source.rule_bodies.push_back(pop(stack));
-      source.rule_options.push_back(read_rule_options(reader));
+      source.rule_options.push_back(
+          read_rule_options(reader, static_cast<int64_t>(source.rule_names.size())));
       continue;
     }
     const Expression e = read_expression(source, stack, reader, code);

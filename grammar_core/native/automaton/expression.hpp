@@ -66,8 +66,18 @@ struct RuleOptions {
   int64_t max_tokens = -1;  // or -1
   int64_t max_chars = -1;   // or -1
 
+  int32_t stop_capture = -1;  // index into the names of captures, or -1
+  int64_t suffix_bytes = -1;  // of the marker at the end, which the rule's own capture leaves out, or -1
+  int64_t stop_bytes = -1;    // the same for enclosing captures too
+  int32_t body_rule = -1;     // rules of what stands before the marker and of the marker, which tell where
+  int32_t marker_rule = -1;   // it begins; both or neither
+
   bool has_budget() const { return max_tokens >= 0 || max_chars >= 0; }
-  bool any() const { return lazy || capture >= 0 || temperature >= 0 || has_budget(); }
+  // Whether captures depend on where the rule's texts begin and end.
+  bool records() const { return capture >= 0 || stop_capture >= 0 || stop_bytes >= 0; }
+  // Whether an occurrence that has used up its budget may end before its marker.
+  bool may_end_early() const { return body_rule >= 0 && has_budget(); }
+  bool any() const { return lazy || records() || temperature >= 0 || has_budget(); }
 };
 
 struct GrammarSource {
@@ -92,8 +102,8 @@ struct GrammarSource {
 //   0 offset length | 1 count (low high)* | 2 rule | 3 count | 4 count | 5 min max (-1: unbounded)
 //   7 states accepting (state)* edges (from to)* | 8 negated count (id)*
 //   9 members separator? ordered min max (-1: unbounded) (required repeatable)* implications (from to)*
-//   6 lazy capture temperature max_tokens max_chars: end of a rule, with its options; the temperature's bits
-//   as an integer
+//   6 lazy capture temperature max_tokens max_chars stop_capture suffix_bytes stop_bytes body_rule
+//   marker_rule: end of a rule, with its options (-1: none); the temperature's bits as an integer
 // Throws InvalidGrammar for a malformed program.
 GrammarSource decode_program(std::span<const int64_t> program, std::string literals,
                              std::vector<std::string> rule_names, int32_t root);

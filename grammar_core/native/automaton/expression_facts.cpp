@@ -33,13 +33,14 @@ class Analyzer {
     facts_.inlined.assign(rule_count_, 0);
     facts_.recursive.assign(rule_count_, 0);
     facts_.left_recursive.assign(rule_count_, 0);
+    facts_.rule_nullable.assign(rule_count_, 0);
     must_unroll_.assign(source.expressions.size(), 0);
   }
 
   ExpressionFacts run() {
     collect_references();
     derive_empty_and_text();
-    if (!facts_.productive(source_.rule_bodies[source_.root]))
+    if (!facts_.productive(source_.rule_bodies[source_.root]) && !facts_.rule_nullable[source_.root])
       throw InvalidGrammar("Rule \"" + source_.rule_names[source_.root] + "\" cannot match any finite text");
     find_left_recursive_repetitions();
     choose_copies();
@@ -177,8 +178,13 @@ class Analyzer {
     not_nullable_.assign(source_.expressions.size(), 0);
     not_productive_.assign(source_.expressions.size(), 0);
     has_text_.assign(source_.expressions.size(), 0);
-    for (size_t rule = 0; rule < rule_count_; ++rule)
+    ends_empty_with_.resize(rule_count_);
+    for (size_t rule = 0; rule < rule_count_; ++rule) {
+      const RuleOptions& options = source_.rule_options[rule];
       rule_of_body_[source_.rule_bodies[rule]] = static_cast<int32_t>(rule);
+      if (options.may_end_early() && options.max_chars == 0)
+        ends_empty_with_[options.body_rule].push_back(static_cast<int32_t>(rule));
+    }
     for (size_t index = 0; index < source_.expressions.size(); ++index) {
       const auto i = static_cast<int32_t>(index);
       const Expression& e = source_.expressions[index];
@@ -216,9 +222,7 @@ class Analyzer {
 
   void spread(const News& news, std::vector<uint8_t>& stale) {
     const int32_t rule = rule_of_body_[news.expression];
-    if (rule >= 0)
-      for (const int32_t reference : references_to_[rule])
-        news.nullable ? learn_nullable(reference) : learn_nonempty(reference);
+    if (rule >= 0) spread_to_references(news, rule);
     const int32_t parent = parent_[news.expression];
     if (parent < 0) return;
     const Expression& e = source_.expressions[parent];
@@ -230,6 +234,20 @@ class Analyzer {
     } else if (e.op == Op::kChoice || e.max > 0) {
       learn_nonempty(parent);
     }
+  }
+
+  void spread_to_references(const News& news, int32_t rule) {
+    if (news.nullable) {
+      learn_nullable_rule(rule);
+      for (const int32_t without_marker : ends_empty_with_[rule]) learn_nullable_rule(without_marker);
+    } else {
+      for (const int32_t reference : references_to_[rule]) learn_nonempty(reference);
+    }
+  }
+
+  void learn_nullable_rule(int32_t rule) {
+    facts_.rule_nullable[rule] = 1;
+    for (const int32_t reference : references_to_[rule]) learn_nullable(reference);
   }
 
   void spread_to_sequence(const News& news, int32_t sequence) {
@@ -395,8 +413,9 @@ class Analyzer {
   std::vector<News> news_;
   std::vector<int32_t> parent_;  // by expression; -1: a rule's body
   std::vector<int32_t> rule_of_body_;
-  std::vector<int32_t> searched_;                       // automata and Members, whose facts take a search
-  std::vector<std::vector<int32_t>> references_to_;     // by rule
+  std::vector<int32_t> searched_;                      // automata and Members, whose facts take a search
+  std::vector<std::vector<int32_t>> references_to_;    // by rule
+  std::vector<std::vector<int32_t>> ends_empty_with_;  // by rule: those that end at once where it is nullable
   std::vector<int32_t> not_nullable_, not_productive_;  // of sequences: children of which that is not known
   std::vector<uint8_t> has_text_;                       // of sequences: some child is nonempty
   std::vector<uint8_t> must_unroll_;

@@ -17,6 +17,8 @@ struct ExpressionFacts {
   std::vector<uint8_t> recursive;  // by rule
   std::vector<uint8_t> left_recursive;  // by rule: a text of it can begin with another text of it
 
+  std::vector<uint8_t> rule_nullable;  // by rule: has empty occurrences, also for want of a budget
+
   bool productive(int32_t expression) const { return nullable[expression] || nonempty[expression]; }
   // Which member may come next in a list of Members, of those that match something.
   MemberOrder member_order(const GrammarSource& source, const Expression& members) const;

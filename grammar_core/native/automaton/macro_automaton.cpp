@@ -17,7 +17,8 @@ MacroAutomaton::MacroAutomaton(Nfa nfa) : nfa_(std::move(nfa)) {
   own_bytes_ = nfa_.memory_bytes() + in_set_.size() * sizeof(uint32_t);
   for (const Symbol& symbol : nfa_.symbols()) {
     counts_ |= symbol.is_counter();
-    captures_ |= symbol.capture >= 0;
+    captures_ |= symbol.records();
+    early_ends_ |= symbol.early >= 0;
     temperatures_ |= symbol.temperature >= 0;
     budgets_ |= symbol.has_budget();
     if (symbol.max_chars >= 0) smallest_char_budget_ = std::min(smallest_char_budget_, symbol.max_chars);
@@ -80,8 +81,8 @@ int32_t MacroAutomaton::build_start(int32_t context) {
       add_state(symbol.start);
     }
   c.lazy = nfa_.symbols()[c.wanted[0]].lazy;
-  for (size_t i = 0; i < c.wanted.size(); i += 2) c.captures |= nfa_.symbols()[c.wanted[i]].capture >= 0;
-  for (const auto& [symbol, target] : c.corners) c.captures |= nfa_.symbols()[symbol].capture >= 0;
+  for (size_t i = 0; i < c.wanted.size(); i += 2) c.captures |= nfa_.symbols()[c.wanted[i]].records();
+  for (const auto& [symbol, target] : c.corners) c.captures |= nfa_.symbols()[symbol].records();
   std::sort(c.corners.begin(), c.corners.end());
   account(c.corners.size() * sizeof(c.corners[0]) + c.wanted.size() * sizeof(int32_t) + sizeof(Context));
   return intern_state(context, true, 0);
@@ -145,10 +146,11 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   states.clear();
   // A lazy rule ends where it first can.
   const bool ends_here = contexts_[context].lazy && reports != 0;
-  bool has_calls = false, has_counters = false, has_tokens = false;
+  bool has_calls = false, has_counters = false, has_tokens = false, goes_on = false;
   for (const int32_t s : set_) {
     if (!nfa_.has_edges(s) || ends_here) continue;
     states.push_back(s);
+    goes_on |= !is_early_state(context, s);
     has_tokens |= !nfa_.token_edges(s).empty();
     for (const CallEdge& call : nfa_.call_edges(s)) {
       const bool is_counter = nfa_.symbols()[call.symbol].is_counter();
@@ -156,15 +158,16 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
       has_calls |= is_counter || !is_start;
     }
   }
-  if (states.empty() && reports == 0) return kNone;
+  if (!goes_on && reports == 0) return kNone;
   std::sort(states.begin(), states.end());
   const int32_t set_id = state_sets_.intern(states);
   captured_now_.clear();
   if (captures_ && !is_start)
     for (const int32_t symbol : accepted_)
-      if (nfa_.symbols()[symbol].capture >= 0) captured_now_.push_back(symbol);
+      if (nfa_.symbols()[symbol].records()) captured_now_.push_back(symbol);
   const int32_t captured = captured_lists_.intern(captured_now_);
-  const int32_t key[] = {context, is_start, reports, set_id, captured};
+  const bool early = !is_start && !ends_here && ends_early(context);
+  const int32_t key[] = {context, is_start, reports, set_id, captured, early};
   const int32_t id = state_keys_.intern(key);
   if (id < static_cast<int32_t>(states_.size())) return id;
   account(sizeof(MacroState) + nfa_.class_count() * sizeof(int32_t) + 64);
@@ -178,10 +181,25 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   m.captured = captured;
   m.marks_start = is_start && contexts_[context].captures;
   m.is_start = is_start;
+  m.ends_early = early;
+  const int32_t occurrence = contexts_[context].wanted[0];
+  if (early && nfa_.symbols()[occurrence].records()) m.early_capture = occurrence;
   m.states = set_id;
   m.next = std::make_unique<std::atomic<int32_t>[]>(nfa_.class_count());
   for (int i = 0; i < nfa_.class_count(); ++i) m.next[i].store(kUnknown, std::memory_order_relaxed);
   return id;
+}
+
+// Whether the set last closed completes what the frame's occurrence may end after once its budget is used up.
+bool MacroAutomaton::ends_early(int32_t context) const {
+  const int32_t early = nfa_.symbols()[contexts_[context].wanted[0]].early;
+  return early >= 0 && in_set_[nfa_.symbols()[early].accept] == set_number_;
+}
+
+// Whether a state only follows what an occurrence may end after, and is no way on for it.
+bool MacroAutomaton::is_early_state(int32_t context, int32_t nfa_state) const {
+  const int32_t early = nfa_.symbols()[contexts_[context].wanted[0]].early;
+  return early >= 0 && nfa_.owner(nfa_state) == early;
 }
 
 int32_t MacroAutomaton::compute_next(int32_t id, int byte_class) {

@@ -45,15 +45,17 @@ struct CounterCall {
 
 struct MacroState {
   int32_t context = 0;
-  int32_t reports = 0;        // symbols complete here, as the parents know them; 0 is the empty set
-  int32_t captured = 0;       // captured symbols complete here, inner ones first; 0 is the empty list
-  bool has_edges = false;     // can go on inside the frame
-  bool has_calls = false;     // some state calls a symbol from the middle of the frame
-  bool has_counters = false;  // some state calls a counted repetition
-  bool marks_start = false;   // of a start: frames that begin here note where
-  bool has_tokens = false;    // has edges of whole tokens
-  bool is_start = false;      // nothing consumed yet: calls of rules are left corners, inside the frame
-  int32_t states = 0;         // id of the sorted set of Nfa states with edges
+  int32_t reports = 0;            // symbols complete here, as the parents know them; 0 is the empty set
+  int32_t captured = 0;           // captured symbols complete here, inner ones first; 0 is the empty list
+  bool has_edges = false;         // can go on inside the frame
+  bool has_calls = false;         // some state calls a symbol from the middle of the frame
+  bool has_counters = false;      // some state calls a counted repetition
+  bool marks_start = false;       // of a start: frames that begin here note where
+  bool has_tokens = false;        // has edges of whole tokens
+  bool ends_early = false;        // the frame's occurrence is complete here if its budget is used up
+  int32_t early_capture = kNone;  // the symbol of that occurrence if captures depend on it
+  bool is_start = false;          // nothing consumed yet: calls of rules are left corners, inside the frame
+  int32_t states = 0;             // id of the sorted set of Nfa states with edges
   std::unique_ptr<std::atomic<int32_t>[]> next;  // by byte class: a macro-state, kNone or kUnknown
 
   std::atomic<bool> calls_ready{false};
@@ -111,6 +113,7 @@ class MacroAutomaton {
   // them.
   bool marks_start(int32_t id) const { return captures_ && states_[id].marks_start; }
   bool captures() const { return captures_; }
+  bool has_early_ends() const { return early_ends_; }
   bool has_budgets() const { return budgets_; }
   // The smallest budget of characters; kUnbounded if there is none.
   int64_t smallest_char_budget() const { return smallest_char_budget_; }
@@ -157,6 +160,8 @@ class MacroAutomaton {
   int32_t union_reports(int32_t a, int32_t b);
   int32_t single_report(int32_t symbol) { return report_sets_.intern({&symbol, 1}); }
   bool completes_options() const;
+  bool ends_early(int32_t context) const;
+  bool is_early_state(int32_t context, int32_t nfa_state) const;
   bool is_corner(int32_t context, const CallEdge& call) const;
   const ActiveTemperatures& temperatures_of(int32_t id, int32_t reports);
   ActiveTemperatures compute_temperatures(int32_t id, int32_t reports);
@@ -170,7 +175,7 @@ class MacroAutomaton {
   StableVector<Counter> counters_;
   ConcurrentMap after_;
   int32_t root_start_ = kNone;
-  bool counts_ = false, captures_ = false, temperatures_ = false, budgets_ = false;
+  bool counts_ = false, captures_ = false, temperatures_ = false, budgets_ = false, early_ends_ = false;
   int64_t smallest_char_budget_ = kUnbounded;
 
   // Everything below is touched under the lock only.

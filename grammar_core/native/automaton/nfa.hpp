@@ -19,6 +19,14 @@
 
 namespace syntagma {
 
+// Where a text of a rule that ends with a marker ends in captures.
+struct MarkerUse {
+  int32_t stop_capture = -1;  // index of the name of the marker's own capture, or -1
+  int64_t suffix_bytes = -1;  // see RuleOptions
+  int64_t stop_bytes = -1;
+  int32_t measure = -1;  // symbol of what tells the marker's length, or -1: those numbers do
+};
+
 struct Symbol {
   int32_t start = -1;
   int32_t accept = -1;
@@ -31,10 +39,14 @@ struct Symbol {
   double temperature = -1;    // or -1
   int64_t max_tokens = -1;    // budgets of a counter's only iteration, or -1
   int64_t max_chars = -1;
+  MarkerUse marker;
+  int32_t early = -1;     // the symbol after whose text this may end early, once its budget is used up, or -1
+  int32_t boundary = -1;  // of a symbol that measures markers: the state where the marker begins
 
   bool is_counter() const { return counter_body >= 0; }
   bool has_budget() const { return max_tokens >= 0 || max_chars >= 0; }
-  bool has_options() const { return lazy || capture >= 0 || temperature >= 0; }
+  bool records() const { return capture >= 0 || marker.stop_capture >= 0 || marker.stop_bytes >= 0; }
+  bool has_options() const { return lazy || records() || temperature >= 0; }
 };
 
 class Nfa {
@@ -47,6 +59,9 @@ class Nfa {
   const std::vector<Symbol>& symbols() const { return symbols_; }
   int32_t state_count() const { return static_cast<int32_t>(byte_begin_.size()) - 1; }
 
+  std::span<const ByteEdge> byte_edges(int32_t state) const {  // of a state that is not derived
+    return {byte_edges_.data() + byte_begin_[state], byte_edges_.data() + byte_begin_[state + 1]};
+  }
   std::span<const ByteEdge> byte_edges(int32_t state) {
     if (is_derived(state)) return expanded(state).bytes;
     return {byte_edges_.data() + byte_begin_[state], byte_edges_.data() + byte_begin_[state + 1]};
@@ -81,6 +96,9 @@ class Nfa {
   // The symbol whose accept state this is, or -1.
   int32_t accepts(int32_t state) const { return is_derived(state) ? -1 : accepts_[state]; }
 
+  std::span<const int32_t> empty_edges(int32_t state) const {  // of a state that is not derived
+    return {empty_edges_.data() + empty_begin_[state], empty_edges_.data() + empty_begin_[state + 1]};
+  }
   std::span<const int32_t> empty_edges(int32_t state) {
     if (is_derived(state)) return expanded(state).empty;
     return {empty_edges_.data() + empty_begin_[state], empty_edges_.data() + empty_begin_[state + 1]};

@@ -50,7 +50,17 @@ int32_t NfaBuilder::rule_symbol(int32_t rule) {
   symbol.lazy = options.lazy;
   symbol.capture = options.capture;
   symbol.temperature = options.temperature;
-  symbol_of_rule_[rule] = body_symbol(source_.rule_bodies[rule], symbol);
+  symbol.marker = {options.stop_capture, options.suffix_bytes, options.stop_bytes};
+  const int32_t body = symbol_of_rule_[rule] = body_symbol(source_.rule_bodies[rule], symbol);
+  if (options.body_rule >= 0 && options.records()) {
+    const int32_t measure = measuring_symbol(options);
+    nfa_.symbols_[body].marker.measure = measure;
+  }
+  if (options.may_end_early()) {
+    const int32_t early = early_symbol(options.body_rule);
+    nfa_.symbols_[body].early = early;
+    add_empty(nfa_.symbols_[body].start, nfa_.symbols_[early].start);
+  }
   if (options.lazy ||
       options.has_budget()) {  // a frame of its own, so that ending early ends only this occurrence
     Symbol once;
@@ -61,6 +71,28 @@ int32_t NfaBuilder::rule_symbol(int32_t rule) {
     symbol_of_rule_[rule] = add_symbol(once);
   }
   return symbol_of_rule_[rule];
+}
+
+// What an occurrence that ends early may end after, to be followed inside the occurrence's frame.
+int32_t NfaBuilder::early_symbol(int32_t body_rule) {
+  Symbol symbol;
+  symbol.rule = body_rule;
+  symbol.lazy = true;  // without frames of its own
+  return body_symbol(source_.rule_bodies[body_rule], symbol);
+}
+
+// A marker and what stands before it, never called.
+int32_t NfaBuilder::measuring_symbol(const RuleOptions& options) {
+  const auto id = static_cast<int32_t>(nfa_.symbols_.size());
+  Symbol symbol;
+  symbol.rule = options.marker_rule;
+  symbol.lazy = true;
+  symbol.start = new_state(id);
+  symbol.boundary = new_state(id);
+  symbol.accept = new_state(id);
+  add_task(source_.rule_bodies[options.body_rule], symbol.start, symbol.boundary, id);
+  add_task(source_.rule_bodies[options.marker_rule], symbol.boundary, symbol.accept, id);
+  return add_symbol(symbol);
 }
 
 int32_t NfaBuilder::counter_symbol(int32_t repeat) {
@@ -94,7 +126,7 @@ int32_t NfaBuilder::root_symbol() {
 }
 
 void NfaBuilder::build() {
-  nfa_.root_nullable_ = facts_.nullable[source_.rule_bodies[source_.root]];
+  nfa_.root_nullable_ = facts_.rule_nullable[source_.root];
   nfa_.root_ = root_symbol();
   while (!tasks_.empty()) {
     const Task task = tasks_.back();
@@ -126,6 +158,9 @@ void NfaBuilder::run_task(const Task& task) {
     case Op::kMembers:
       return build_members(task, e);
     case Op::kTokenSet:
+      if (nfa_.symbols_[task.owner].boundary >= 0)
+        throw InvalidGrammar("Rule \"" + source_.rule_names[nfa_.symbols_[task.owner].rule] +
+                             "\" is a marker at the end of a text, or stands before one, and has token sets");
       tokens_.push_back({task.from, {static_cast<int32_t>(e.first), task.to}});
       return;
   }
@@ -166,7 +201,8 @@ void NfaBuilder::build_reference(const Task& task, const Expression& e) {
   const RuleOptions& options = source_.rule_options[rule];
   if (in_lazy(task) && (facts_.recursive[rule] || options.any()))
     throw InvalidGrammar(
-        "The lazy rule \"" + source_.rule_names[nfa_.symbols_[task.owner].rule] +
+        (nfa_.symbols_[task.owner].boundary >= 0 ? "The marker rule \"" : "The lazy rule \"") +
+        source_.rule_names[nfa_.symbols_[task.owner].rule] +
         "\" must have a body without recursive rules and rules with options, but refers to \"" +
         source_.rule_names[rule] + "\"");
   if (facts_.inlined[rule] || in_lazy(task)) {

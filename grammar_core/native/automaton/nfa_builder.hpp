@@ -37,6 +37,8 @@ class NfaBuilder {
   int32_t add_symbol(Symbol symbol);
   int32_t body_symbol(int32_t expression, Symbol symbol);
   int32_t rule_symbol(int32_t rule);
+  int32_t early_symbol(int32_t body_rule);
+  int32_t measuring_symbol(const RuleOptions& options);
   int32_t counter_symbol(int32_t repeat);
   int32_t root_symbol();
   bool in_lazy(const Task& task) const { return nfa_.symbols_[task.owner].lazy; }

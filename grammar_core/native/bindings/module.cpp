@@ -132,10 +132,8 @@ nb::list history(const Matcher& matcher) {
 // (index of the name, text) of each capture.
 nb::list captures(const Matcher& matcher, bool deduplicate) {
   nb::list result;
-  for (const CaptureEvent& event : matcher.captures(deduplicate)) {
-    const std::string_view text = matcher.text(event.begin, event.end);
-    result.append(nb::make_tuple(event.symbol, nb::bytes(text.data(), text.size())));
-  }
+  for (const Capture& capture : matcher.captures(deduplicate))
+    result.append(nb::make_tuple(capture.name, nb::bytes(capture.text.data(), capture.text.size())));
   return result;
 }
 

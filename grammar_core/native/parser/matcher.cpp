@@ -136,7 +136,10 @@ bool Matcher::run_token(int32_t id, std::string_view text) {
   follow_text(true);
   Configuration as_token, merged;
   Configuration& as_text = stacks_->reached;
-  if (text.empty() || !run_bytes(text, as_text)) {
+  std::vector<int32_t> ended;
+  if (!text.empty() && run_bytes(text, as_text)) {
+    ended.assign(stepper.ended_occurrences().begin(), stepper.ended_occurrences().end());
+  } else {
     as_text.clear();
     follow_text(true);
   }
@@ -145,10 +148,11 @@ bool Matcher::run_token(int32_t id, std::string_view text) {
         grammar_->automaton().captures() ? &captures_ : nullptr,
         {static_cast<int64_t>(text_.size()), characters_ + count_characters(text), tokens_, true, true});
     stepper.step_token(items(), id, static_cast<int64_t>(text.size()), as_token);
+    ended.insert(ended.end(), stepper.ended_occurrences().begin(), stepper.ended_occurrences().end());
   }
   if (!as_text.alive() && !as_token.alive()) return false;
   stepper.ignore_text();
-  stepper.merge(as_text, as_token, merged);
+  stepper.merge(as_text, as_token, ended, merged);
   took(text, true);
   push(merged.items, merged.base_reports != 0, false);
   return true;
@@ -216,6 +220,14 @@ int Matcher::forced_byte(std::span<const Item> items, Configuration& next) {
   return forced;
 }
 
+// Whether a rule may be complete after this text, if its budget is used up then.
+bool Matcher::may_end_early(std::span<const Item> items) const {
+  const MacroAutomaton& automaton = grammar_->automaton();
+  return automaton.has_early_ends() && std::any_of(items.begin(), items.end(), [&](const Item& item) {
+           return automaton.state(item.macro).ends_early;
+         });
+}
+
 std::string Matcher::forced_text() {
   std::string text;
   if (is_terminated() || is_completed()) return text;
@@ -228,7 +240,7 @@ std::string Matcher::forced_text() {
     const int byte = forced_byte(current, next);
     if (byte < 0) break;
     text.push_back(static_cast<char>(byte));
-    if (next.base_reports != 0) break;
+    if (next.base_reports != 0 || may_end_early(next.items)) break;
     current = std::move(next.items);
   }
   size_t whole = 0;
@@ -250,22 +262,10 @@ std::vector<int32_t> Matcher::forced_tokens() {
   return tokens;
 }
 
-std::vector<CaptureEvent> Matcher::captures(bool deduplicate) const {
-  const std::vector<Symbol>& symbols = grammar_->automaton().nfa().symbols();
+std::vector<Capture> Matcher::captures(bool deduplicate) const {
+  const TimeLimit limit("Reading the captures of this grammar", grammar_->step_seconds());
   std::vector<CaptureEvent> events(captures_.begin(), captures_.begin() + steps_.back().captures_end);
-  // At one position inner rules complete before outer ones, which began no later.
-  std::stable_sort(events.begin(), events.end(), [](const CaptureEvent& a, const CaptureEvent& b) {
-    return a.end != b.end ? a.end < b.end : a.begin > b.begin;
-  });
-  if (deduplicate) {
-    std::set<std::pair<int32_t, int64_t>> later;  // occurrences with a longer completion
-    size_t kept = events.size();
-    for (size_t i = events.size(); i-- > 0;)
-      if (later.emplace(events[i].symbol, events[i].begin).second) events[--kept] = events[i];
-    events.erase(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(kept));
-  }
-  for (CaptureEvent& event : events) event.symbol = symbols[event.symbol].capture;
-  return events;
+  return CaptureReader(grammar_->automaton().nfa(), text_).read(std::move(events), deduplicate);
 }
 
 bool Matcher::is_over_budget() const {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "parser/capture_reader.hpp"
 #include "parser/compiled_grammar.hpp"
 #include "parser/stack_arena.hpp"
 #include "parser/stepper.hpp"
@@ -46,8 +47,8 @@ class Matcher {
   std::vector<int32_t> forced_tokens();
 
   // Completed captures in order, each completion of each reading; with `deduplicate` only the longest of each
-  // occurrence. The symbol is the index of the capture's name.
-  std::vector<CaptureEvent> captures(bool deduplicate) const;
+  // occurrence.
+  std::vector<Capture> captures(bool deduplicate) const;
   // The bytes from `begin` up to `end` of the text so far.
   std::string_view text(int64_t begin, int64_t end) const {
     return std::string_view(text_).substr(begin, end - begin);
@@ -123,6 +124,7 @@ class Matcher {
   void write(const Row& row, uint32_t* words) const;
   const Row& next_mask();
   const Row* quick_mask();
+  bool may_end_early(std::span<const Item> items) const;
   int forced_byte(std::span<const Item> items, Configuration& next);
   void refresh_masks();
   const Row* remember(const Row* mask);

@@ -67,10 +67,12 @@ void Stepper::step_token(std::span<const Item> from, int32_t token, int64_t leng
   });
 }
 
-void Stepper::merge(const Configuration& a, const Configuration& b, Configuration& out) {
+void Stepper::merge(const Configuration& a, const Configuration& b, std::span<const int32_t> ended,
+                    Configuration& out) {
   begin(out);
   for (const Configuration* side : {&a, &b})
     for (const Item& item : side->items) add(item);
+  used_up_.assign(ended.begin(), ended.end());
   finish();
   for (const Configuration* side : {&a, &b})
     out.base_reports = automaton_.merge_reports(out.base_reports, side->base_reports);
@@ -142,6 +144,10 @@ bool Stepper::add(Item item) {
   const MacroState& m = automaton_.state(item.macro);
   if (m.captured != 0)
     for (const int32_t node : arena_.parents(item.parents)) record_captures(m.captured, node);
+  if (m.ends_early && follows_text_) {
+    const auto nodes = arena_.parents(item.parents);
+    for (const int32_t node : std::vector<int32_t>(nodes.begin(), nodes.end())) end_early(m, node);
+  }
   if (m.reports != 0) report_to(item.parents, m.reports);
   return true;
 }
@@ -172,6 +178,7 @@ bool Stepper::add_parents(Item& known, int32_t parents) {
   const MacroState& m = automaton_.state(known.macro);
   const bool gained = visit(parents, [&](int32_t node) {
     record_captures(m.captured, node);
+    if (m.ends_early && follows_text_) end_early(m, node);
     if (m.reports != 0) pending_.push_back({node, m.reports});
   });
   if (gained) gained_.push_back({known.macro, parents});
@@ -231,6 +238,27 @@ void Stepper::advance_counter(int32_t id) {
          frame_parents(counter.body_start, arena_.single_parent(arena_.intern_node(next)), clock_.bytes)});
 }
 
+// An occurrence may end before its marker if its budget is used up. `node` is what its frame stands on: the
+// budget's counter, or a marker of where it began with the counter below.
+void Stepper::end_early(const MacroState& state, int32_t node) {
+  const StackNode top = arena_.node(node);
+  bool ended = false;
+  const auto end = [&](int32_t id) {
+    const StackNode& counter = arena_.node(id);
+    if (!counter.is_counter() || !budget_ends(counter)) return;
+    used_up_.push_back(id);
+    report_to(counter.parents, automaton_.counter(counter.counter).reports);
+    ended = true;
+  };
+  if (top.is_marker()) {
+    for (const int32_t below : arena_.parents(top.parents)) end(below);
+  } else {
+    end(node);
+  }
+  if (ended && captures_ != nullptr && state.early_capture != kNone && top.is_marker())
+    captures_->push_back({state.early_capture, top.needed, clock_.bytes});
+}
+
 void Stepper::set_budgets(StackNode& node, const Counter& counter) const {
   if (!follows_text_) return;
   if (counter.max_chars >= 0) node.last_char = clock_.characters + counter.max_chars;
@@ -253,7 +281,6 @@ void Stepper::end_occurrences() {
       item.parents = arena_.without_node(item.parents, node);
       return item.parents == kNone;
     });
-  used_up_.clear();
 }
 
 // Frames are opened when their first byte comes, but a counted repetition needs its counter first: those that

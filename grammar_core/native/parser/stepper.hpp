@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "automaton/macro_automaton.hpp"
+#include "parser/capture_reader.hpp"
 #include "parser/stack_arena.hpp"
 
 namespace syntagma {
@@ -25,12 +26,6 @@ class Configuration {
   std::vector<Item> items;   // those that can go on, sorted once finished
   int32_t base_reports = 0;  // report set handed to the base by the last byte
   bool counted = false;      // a counter right above the base finished an iteration with the last byte
-};
-
-// A captured rule's text from byte `begin` up to byte `end` of the whole text, in one reading.
-struct CaptureEvent {
-  int32_t symbol;
-  int64_t begin, end;
 };
 
 // How much of the text has been read, for captures and budgets.
@@ -70,8 +65,12 @@ class Stepper {
   void step(std::span<const Item> from, int byte_class, Configuration& out);
   // `from` after a whole token of `length` bytes, by edges of token sets only.
   void step_token(std::span<const Item> from, int32_t token, int64_t length, Configuration& out);
-  // Both configurations in one.
-  void merge(const Configuration& a, const Configuration& b, Configuration& out);
+  // Both configurations in one: those after the same token, read in two ways. `ended` are the occurrences
+  // that budgets ended in either of them.
+  void merge(const Configuration& a, const Configuration& b, std::span<const int32_t> ended,
+             Configuration& out);
+  // Counters of the occurrences that budgets ended with what was read last.
+  std::span<const int32_t> ended_occurrences() const { return used_up_; }
   // The macro-state of a single item after a byte, when nothing but that changes: no call, no report, no
   // counter. kUnknown when it takes a step to tell.
   int32_t step_inside(int32_t macro, int byte_class) {
@@ -79,8 +78,10 @@ class Stepper {
     const int32_t inside = automaton_.next(macro, byte_class);
     if (inside == kNone) return kNone;
     const MacroState& m = automaton_.state(inside);
-    if (m.reports != 0 || m.captured != 0 || (m.has_calls && automaton_.counts())) return kUnknown;
+    if (m.reports != 0 || m.captured != 0 || m.ends_early || (m.has_calls && automaton_.counts()))
+      return kUnknown;
     ++clock_.bytes;
+    used_up_.clear();
     return inside;
   }
   // What goes on when `reports` are handed to the nodes of parent set `parents`.
@@ -96,6 +97,7 @@ class Stepper {
   void step_items(std::span<const Item> from, int64_t length, Configuration& out, Next next);
   int32_t frame_parents(int32_t start, int32_t parents, int64_t position);
   void record_captures(int32_t captured, int32_t node);
+  void end_early(const MacroState& state, int32_t node);
   void begin(Configuration& out);
   bool add(Item item);
   bool add_parents(Item& known, int32_t parents);

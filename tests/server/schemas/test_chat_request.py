@@ -57,10 +57,11 @@ def refusal(**fields: Any) -> ApiError:
         ({"messages": [*HELLO, {"role": "tool", "content": "a"}]}, "messages[1].tool_call_id"),
         ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "messages[0].content"),
         ({"messages": [{"role": "user", "content": [{"type": "text", "text": 7}]}]}, "messages[0].content"),
-        ({"n": 2}, "n"),
         ({"n": True}, "n"),
-        ({"logprobs": True}, "logprobs"),
-        ({"presence_penalty": 0.1}, "presence_penalty"),
+        ({"use_beam_search": True}, "use_beam_search"),
+        ({"best_of": 2}, "best_of"),
+        ({"vllm_xargs": {"a": 1}}, "vllm_xargs"),
+        ({"suffix": "x"}, "suffix"),
         ({"guided_grammer": 'root ::= "a"'}, "guided_grammer"),
         ({"guided_anything": None}, "guided_anything"),
     ],
@@ -150,4 +151,5 @@ def test_echoed_answer_is_a_message() -> None:
 
 
 def test_refusal_says_which_value_would_pass() -> None:
-    assert "(other than as false)" in refusal(logprobs=True).message
+    assert "(other than as false)" in refusal(use_beam_search=True).message
+    assert "(other than as 1)" in refusal(best_of=2).message
