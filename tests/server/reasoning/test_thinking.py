@@ -11,7 +11,7 @@ MARKS = thinking_marks("… content.split('</think>') …", None)
 
 
 def test_marks_are_those_of_the_template() -> None:
-    assert MARKS == Reasoning("<think>", "</think>", "\n\n")
+    assert Reasoning("<think>", "</think>", "\n\n") == MARKS
     assert thinking_marks("nothing of the kind", None) is None
     assert thinking_marks("{{ '[THINK]' }}{{ '[/THINK]' }}", None) == Reasoning("[THINK]", "[/THINK]")
 
