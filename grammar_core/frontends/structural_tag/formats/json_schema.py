@@ -13,8 +13,8 @@ from grammar_core.frontends.structural_tag.document import as_plain
 from grammar_core.frontends.structural_tag.enclosure import Enclosure, Lowered
 from grammar_core.frontends.structural_tag.errors import reraise_at
 from grammar_core.frontends.structural_tag.fields import Fields
-from grammar_core.frontends.structural_tag.lowering import EmbeddedGrammar, Lowering
-from grammar_core.frontends.structural_tag.notations import STYLES, NotationOptions, notation_rules
+from grammar_core.frontends.structural_tag.lowering import Lowering
+from grammar_core.frontends.structural_tag.notations import STYLES, NotationOptions
 
 _MAX_WHITESPACE = 1_000_000
 
@@ -47,12 +47,7 @@ def _lower(fields: Fields, lowering: Lowering, options: NotationOptions) -> Lowe
         reraise_at(error, pointer)
     except TypeError as error:
         fields.fail(str(error), "json_schema")
-
-    def build() -> EmbeddedGrammar:
-        return notation_rules(text, options, lowering.text), "root"
-
-    key = ("json_schema", text, options)
-    return Lowered(lowering.embed(key, build, pointer))
+    return Lowered(lowering.schema(text, options, pointer))
 
 
 def _whitespace(fields: Fields) -> int | None:
