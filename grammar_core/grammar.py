@@ -36,8 +36,8 @@ from grammar_core.ir.printer import print_grammar
 from grammar_core.ir.serializer import deserialize_rules, serialize_rules
 from grammar_core.ir.validation import validate_rules
 from grammar_core.ir.warnings import GrammarWarning, find_warnings
-from grammar_core.rule_replacement import Replacement, replace_rules
 from grammar_core.passes.expand_macros import expand_macros
+from grammar_core.rule_replacement import Replacement, replace_rules
 from grammar_core.sampling import sample_sentences
 
 _PRINTED_MACROS = (Members, Substring, TagDispatch, TokenTagDispatch)

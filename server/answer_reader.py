@@ -38,6 +38,7 @@ class AnswerReader:
         self._hides_thoughts = form.hides_thoughts
         self._calls = _parser(form)
         self._is_named = form.tools is not None and form.tools.is_named
+        self._unwanted = _unwanted(form)
         self._open_calls = 0
         self._has_calls = False
         self.thought_tokens: int | None = 0 if form.thinking else None
@@ -80,9 +81,15 @@ class AnswerReader:
                 self._open_calls += 1
             elif isinstance(event, CallEnded):
                 self._open_calls -= 1
-        if self._hides_thoughts:
-            return [event for event in events if not isinstance(event, ReasoningDelta)]
-        return events
+        return [event for event in events if not isinstance(event, self._unwanted)]
+
+
+def _unwanted(form: AnswerForm) -> tuple[type[Event], ...]:
+    """Where calls have to be made, what stands between them is no text for the user."""
+    unwanted: list[type[Event]] = [ReasoningDelta] if form.hides_thoughts else []
+    if form.tools and form.tools.must and form.format and form.format.answer is None:
+        unwanted.append(TextDelta)
+    return tuple(unwanted)
 
 
 def _parser(form: AnswerForm) -> ToolCallParser | None:
