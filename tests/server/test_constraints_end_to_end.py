@@ -296,9 +296,10 @@ def test_openai_tools_of_models(openai_client: OpenAI, model: str) -> None:
 
 @pytest.mark.parametrize("syntax", ["lark", "regex"])
 def test_openai_custom_tool(openai_client: OpenAI, model: str, syntax: Literal["lark", "regex"]) -> None:
-    definition = {"lark": 'start: "paint \\"" ("red" | "blue") "\\"\\n"', "regex": 'paint "(red|blue)"\n'}[
-        syntax
-    ]
+    definitions = {
+        "lark": 'start: "paint \\"" ("red" | "blue") "\\"\\n"',
+        "regex": 'paint "(red|blue)"\n',
+    }
     grammar: Any = {"syntax": syntax, "definition": definitions[syntax]}
     completion = openai_client.chat.completions.create(
         model=model,
@@ -355,7 +356,7 @@ def test_langchain_json_mode(chat: ChatOpenAI) -> None:
     """Any object is right, so a small model may not end in time; what it writes is the beginning of one."""
     structured = chat.with_structured_output(None, method="json_mode", include_raw=True)
     try:
-        raw: Any = structured.invoke("A JSON object with your answer, please.", max_tokens=40)
+        raw: Any = structured.invoke("A JSON object with your answer, please.", max_tokens=20)
         text = raw["raw"].content
     except openai.LengthFinishReasonError as error:
         text = error.completion.choices[0].message.content
@@ -377,7 +378,7 @@ def test_langchain_bind_tools(chat: ChatOpenAI, tool_choice: str) -> None:
 
 def test_langchain_bind_tools_auto(chat: ChatOpenAI) -> None:
     """A small model answers as it likes; whatever it calls is called properly."""
-    answer = chat.bind_tools([paint]).invoke("Paint the wall green.", max_tokens=60)
+    answer = chat.bind_tools([paint]).invoke("Paint the wall green.", max_tokens=30)
     assert isinstance(answer, AIMessage)
     assert answer.content or answer.tool_calls
     for made in answer.tool_calls:
