@@ -32,8 +32,9 @@ async def read_json_object(request: Request, limits: BodyLimits) -> dict[str, An
     """The JSON object in the body.
 
     Raises:
-        ApiError: 413 for a body that is too long, 408 for one that takes too long; 400 for another content type, for
-            text that is not JSON, for JSON that is not an object, and for a key that is there twice.
+        ApiError: 413 for a body that is too long, 408 for one that takes too long; 400 for another content
+            type, for text that is not JSON, for JSON that is not an object, and for a key that is there
+            twice.
     """
     _require_json_content_type(request)
     try:
