@@ -12,9 +12,8 @@ from grammar_core.compiled_grammar import CompiledGrammar
 from grammar_core.frontends.json_schema.documents import schema_text
 from grammar_core.frontends.structural_tag import lower_structural_tag, read_document
 from grammar_core.grammar import Grammar
-from grammar_core.ir.nodes import Members
 from grammar_core.lowering import lower_grammar
-from grammar_core.passes.expand_macros import expand_macros
+from grammar_core.passes.expand_macros import NATIVE_EXPANSIONS
 from grammar_core.passes.refuse_unsupported import refuse_unsupported
 from grammar_core.passes.resolve_markers import resolve_markers
 from grammar_core.tokenizer_info import TokenizerInfo
@@ -201,8 +200,7 @@ class GrammarCompiler:
 
     def _compile(self, grammar: Grammar) -> CompiledGrammar:
         refuse_unsupported(grammar.rules)
-        rules = expand_macros(resolve_markers(grammar.rules), but=(Members,))
-        program = lower_grammar(Grammar(rules, grammar.root))
+        program = lower_grammar(Grammar(resolve_markers(grammar.rules), grammar.root), NATIVE_EXPANSIONS)
         native = _native.compile(
             program.words,
             program.literals,

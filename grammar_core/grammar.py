@@ -20,13 +20,27 @@ from grammar_core.frontends.lark.assembly import parse_lark
 from grammar_core.frontends.regex import parse_regex
 from grammar_core.frontends.structural_tag import lower_structural_tag, read_document
 from grammar_core.ir.combination import gather_rules
-from grammar_core.ir.nodes import CharClass, Choice, Expr, Regex, Rule, Sequence
+from grammar_core.ir.nodes import (
+    CharClass,
+    Choice,
+    Expr,
+    Members,
+    Regex,
+    Rule,
+    Sequence,
+    Substring,
+    TagDispatch,
+    TokenTagDispatch,
+)
 from grammar_core.ir.printer import print_grammar
 from grammar_core.ir.serializer import deserialize_rules, serialize_rules
 from grammar_core.ir.validation import validate_rules
 from grammar_core.ir.warnings import GrammarWarning, find_warnings
 from grammar_core.rule_replacement import Replacement, replace_rules
+from grammar_core.passes.expand_macros import expand_macros
 from grammar_core.sampling import sample_sentences
+
+_PRINTED_MACROS = (Members, Substring, TagDispatch, TokenTagDispatch)
 
 if TYPE_CHECKING:
     from grammar_core.tokenizer_info import TokenizerInfo
@@ -216,7 +230,7 @@ class Grammar:
 
     def __str__(self) -> str:
         """The grammar as EBNF text whose root rule is `root`; parsing it gives the same language."""
-        return print_grammar(self.rules, self.root)
+        return print_grammar(expand_macros(self.rules, but=_PRINTED_MACROS), self.root)
 
     def __repr__(self) -> str:
         return f"<Grammar of {len(self.rules)} rules, root {self.root!r}>"

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import struct
 from array import array
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from grammar_core.ir.nodes import (
     NO_OPTIONS,
@@ -15,6 +18,7 @@ from grammar_core.ir.nodes import (
     Expr,
     Literal,
     Members,
+    OtherTexts,
     Regex,
     Repeat,
     RuleOptions,
@@ -38,7 +42,8 @@ if TYPE_CHECKING:
     _AUTOMATON,
     _TOKEN_SET,
     _MEMBERS,
-) = range(10)
+    _OTHER_TEXTS,
+) = range(11)
 _UNBOUNDED = -1
 _LARGEST_COUNT = 2**62
 _NONE = -1
@@ -59,14 +64,20 @@ class Program(NamedTuple):
     capture_names: list[str]
 
 
-def lower_grammar(grammar: Grammar) -> Program:
-    """The program of `grammar`, whose references must all be defined and whose macros are expanded."""
+Expansions: TypeAlias = Mapping[type[Any], Callable[[Any], Expr]]
+
+
+def lower_grammar(grammar: Grammar, expansions: Expansions = MappingProxyType({})) -> Program:
+    """The program of `grammar`, whose references must all be defined.
+
+    `expansions` say how to replace the macros that it has; Members and OtherTexts may stay.
+    """
     index_of_rule = {rule.name: index for index, rule in enumerate(grammar.rules)}
     literals = bytearray()
     operations: list[Operation] = []
     capture_names: list[str] = []
     for rule in grammar.rules:
-        _append_postfix(rule.body, operations, literals, index_of_rule)
+        _append_postfix(rule.body, operations, literals, index_of_rule, expansions)
         operations.append(_end_of_rule(rule.options, capture_names))
     words = array("q", chain.from_iterable(operations)).tobytes()
     return Program(words, bytes(literals), list(index_of_rule), index_of_rule[grammar.root], capture_names)
@@ -76,7 +87,7 @@ def lower_expression(expr: Expr) -> tuple[bytes, bytes]:
     """The words and literals of a program whose only rule is `expr`, which refers to no rules."""
     literals = bytearray()
     operations: list[Operation] = []
-    _append_postfix(expr, operations, literals, {})
+    _append_postfix(expr, operations, literals, {}, MappingProxyType({}))
     operations.append(_END_WITHOUT_OPTIONS)
     return array("q", chain.from_iterable(operations)).tobytes(), bytes(literals)
 
@@ -120,7 +131,11 @@ _END_WITHOUT_OPTIONS: Operation = (_END_OF_RULE, 0, _NONE, _bits(_NONE), *(_NONE
 
 
 def _append_postfix(
-    body: Expr, operations: list[Operation], literals: bytearray, index_of_rule: dict[str, int]
+    body: Expr,
+    operations: list[Operation],
+    literals: bytearray,
+    index_of_rule: dict[str, int],
+    expansions: Expansions,
 ) -> None:
     backwards: list[Operation] = []  # parents before children, last child first
     pending: list[Expr] = [body]
@@ -138,23 +153,50 @@ def _append_postfix(
             backwards.append((_CHOICE, len(node.options)))
             pending.extend(node.options)
         elif isinstance(node, CharClass):
-            backwards.append((_CHAR_CLASS, len(node.ranges), *chain.from_iterable(node.ranges)))
+            backwards.append(_char_class(node.ranges))
+        elif isinstance(node, Automaton):
+            backwards.append(_automaton_shape(node))
+            backwards.extend(_labels(node, index_of_rule))
+        elif isinstance(node, Members):
+            backwards.append(_members_shape(node))
+            pending.extend(child_expressions(node))
+        elif isinstance(node, Repeat):
+            repeat = _merge_repeats(node)
+            backwards.append((_REPEAT, repeat.min, _UNBOUNDED if repeat.max is None else repeat.max))
+            pending.append(repeat.body)
         elif isinstance(node, Regex):
             pending.append(node.body)
         elif isinstance(node, TokenSet):
             backwards.append((_TOKEN_SET, int(node.negated), len(node.ids), *node.ids))
-        elif isinstance(node, Automaton):
-            backwards.append(_automaton_shape(node))
-            pending.extend(label for _, _, label in node.edges)
-        elif isinstance(node, Members):
-            backwards.append(_members_shape(node))
-            pending.extend(child_expressions(node))
+        elif isinstance(node, OtherTexts):
+            backwards.append(_other_texts(node, literals))
+            pending.append(node.item)
         else:
-            assert isinstance(node, Repeat), "macros are expanded before"
-            repeat = _merge_repeats(node)
-            backwards.append((_REPEAT, repeat.min, _UNBOUNDED if repeat.max is None else repeat.max))
-            pending.append(repeat.body)
+            pending.append(expansions[type(node)](node))
     operations.extend(reversed(backwards))
+
+
+def _labels(node: Automaton, index_of_rule: dict[str, int]) -> Iterator[Operation]:
+    """The labels of the edges, the last one first."""
+    for _, _, label in reversed(node.edges):
+        if isinstance(label, CharClass):
+            yield _char_class(label.ranges)
+        else:
+            yield (_RULE_REF, index_of_rule[label.name])
+
+
+@lru_cache(maxsize=4096)
+def _char_class(ranges: tuple[tuple[int, int], ...]) -> Operation:
+    return (_CHAR_CLASS, len(ranges), *chain.from_iterable(ranges))
+
+
+def _other_texts(node: OtherTexts, literals: bytearray) -> Operation:
+    places: list[int] = []
+    for text in node.texts:
+        spelled = text.encode()
+        places += (len(literals), len(spelled))
+        literals += spelled
+    return (_OTHER_TEXTS, len(node.texts), *places)
 
 
 def _automaton_shape(node: Automaton) -> Operation:

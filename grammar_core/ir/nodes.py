@@ -73,6 +73,16 @@ class Substring(NamedTuple):
     chunks: tuple[str, ...]
 
 
+class OtherTexts(NamedTuple):
+    """Any number of texts of `item` one after another that together are none of `texts`.
+
+    `item` holds no rules, tokens, Members or tag dispatch, and does not match the empty string alone.
+    """
+
+    item: Expr
+    texts: tuple[str, ...]
+
+
 class TagDispatch(NamedTuple):
     """Free text in which a tag, wherever it appears, is followed by what its rule matches.
 
@@ -154,6 +164,7 @@ Expr: TypeAlias = (
     | Repeat
     | Regex
     | Substring
+    | OtherTexts
     | TagDispatch
     | TokenSet
     | TokenTagDispatch
@@ -216,6 +227,8 @@ def child_expressions(expr: Expr) -> tuple[Expr, ...]:
         return expr.options
     if isinstance(expr, (Repeat, Regex)):
         return (expr.body,)
+    if isinstance(expr, OtherTexts):
+        return (expr.item,)
     if isinstance(expr, (TagDispatch, TokenTagDispatch)):
         return tuple(rule for _, rule in expr.tags)
     if isinstance(expr, Members):

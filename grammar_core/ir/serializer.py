@@ -22,6 +22,7 @@ from grammar_core.ir.nodes import (
     Literal,
     Member,
     Members,
+    OtherTexts,
     Regex,
     Repeat,
     Rule,
@@ -235,6 +236,11 @@ def _read_regex(finished: list[Expr], pattern: Any, json_string: Any, flags: Any
     return Regex(_text(pattern), _bool(json_string), None if flags is None else _text(flags), body)
 
 
+def _read_other_texts(finished: list[Expr], texts: Any) -> OtherTexts:
+    (item,) = _take(finished, 1)
+    return OtherTexts(item, _list(texts, _text))
+
+
 def _read_tag_dispatch(_: list[Expr], tags: Any, loop: Any, excludes: Any) -> TagDispatch:
     return TagDispatch(_list(tags, lambda tag: _read_tag(tag, _text)), _bool(loop), _list(excludes, _text))
 
@@ -279,7 +285,7 @@ def _read_automaton(_: list[Expr], edges: Any, accepting: Any, state_count: Any)
     return Automaton(_list(edges, _read_edge), _list(accepting, _int), _int(state_count))
 
 
-_COMPOUND = (Sequence, Choice, Repeat, Regex)
+_COMPOUND = (Sequence, Choice, Repeat, Regex, OtherTexts)
 _Form = tuple[str, Callable[[Any], SequenceOf[Any]], Callable[..., Expr]]
 # For each node: its name, its operands when written, and the node from the finished parts and the operands.
 _FORMS = cast(
@@ -320,6 +326,7 @@ _FORMS = cast(
             lambda _, ids, negated: TokenSet(_list(ids, _int), _bool(negated)),
         ),
         TokenTagDispatch: ("token_tag_dispatch", _write_dispatch, _read_token_tag_dispatch),
+        OtherTexts: ("other_texts", lambda node: [list(node.texts)], _read_other_texts),
         Members: ("members", _write_members, _read_members),
         Automaton: ("automaton", _write_automaton, _read_automaton),
     },

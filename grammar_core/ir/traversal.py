@@ -11,6 +11,7 @@ from grammar_core.ir.nodes import (
     Choice,
     Expr,
     Members,
+    OtherTexts,
     Regex,
     Repeat,
     Rule,
@@ -89,6 +90,8 @@ def _with_children(expr: Expr, children: tuple[Expr, ...]) -> Expr:
         return Choice(children)
     if isinstance(expr, (Repeat, Regex)):
         return expr._replace(body=children[0])
+    if isinstance(expr, OtherTexts):
+        return expr._replace(item=children[0])
     if isinstance(expr, TagDispatch):
         return expr._replace(tags=_retargeted(expr.tags, children))
     if isinstance(expr, TokenTagDispatch):

@@ -16,6 +16,7 @@ from grammar_core.ir.nodes import (
     Expr,
     Literal,
     Members,
+    OtherTexts,
     Regex,
     Repeat,
     Rule,
@@ -27,7 +28,7 @@ from grammar_core.ir.nodes import (
     TokenSet,
     TokenTagDispatch,
 )
-from grammar_core.ir.traversal import walk_rule
+from grammar_core.ir.traversal import walk_expressions, walk_rule
 
 
 def validate_rules(rules: Iterable[Rule], root: str) -> None:
@@ -138,6 +139,13 @@ def _check_substring(substring: Substring) -> str | None:
     return None if all(map(_is_text, substring.chunks)) else "A chunk of a Substring is not text"
 
 
+def _check_other_texts(others: OtherTexts) -> str | None:
+    inside = {type(expr) for expr in walk_expressions(others.item)}
+    if not inside <= {Literal, CharClass, Sequence, Choice, Repeat, Automaton}:
+        return "The item of an OtherTexts holds more than characters"
+    return None if all(map(_is_text, others.texts)) else "A text of an OtherTexts is not text"
+
+
 def _check_tag_dispatch(dispatch: TagDispatch) -> str | None:
     tags = [tag for tag, _ in dispatch.tags]
     if not all(map(_is_text, (*tags, *dispatch.excludes))) or not all((*tags, *dispatch.excludes)):
@@ -193,6 +201,7 @@ _NODE_CHECKS = cast(
         TokenSet: _check_token_set,
         TokenTagDispatch: _check_token_tag_dispatch,
         Members: _check_members,
+        OtherTexts: _check_other_texts,
         Automaton: _check_automaton,
     },
 )

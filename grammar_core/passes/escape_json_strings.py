@@ -18,6 +18,7 @@ from grammar_core.ir.nodes import (
     Choice,
     Expr,
     Literal,
+    OtherTexts,
     Regex,
     Repeat,
     Rule,
@@ -67,6 +68,8 @@ class _Escaping:
             return expr.body
         if isinstance(expr, Substring):
             return Substring(tuple(map(_escaped, expr.chunks)))
+        if isinstance(expr, OtherTexts):
+            return expr._replace(texts=tuple(map(_escaped, expr.texts)))
         if isinstance(expr, Automaton):
             edges = tuple((source, target, self._label(label)) for source, target, label in expr.edges)
             return expr._replace(edges=edges)

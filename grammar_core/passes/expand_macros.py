@@ -6,29 +6,44 @@ from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any
 
-from grammar_core.ir.nodes import Expr, Members, Rule, Substring, TagDispatch, TokenTagDispatch
+from grammar_core.ir.nodes import (
+    Expr,
+    Members,
+    OtherTexts,
+    Rule,
+    Substring,
+    TagDispatch,
+    TokenTagDispatch,
+)
 from grammar_core.ir.traversal import Kinds, node_kinds, transform_rule
 from grammar_core.passes.expand_members import expand_members
+from grammar_core.passes.expand_other_texts import expand_other_texts
 from grammar_core.passes.expand_substring import expand_substring
 from grammar_core.passes.expand_tag_dispatch import expand_tag_dispatch
 from grammar_core.passes.expand_token_tag_dispatch import expand_token_tag_dispatch
 
-_EXPANSIONS: MappingProxyType[type[Any], Callable[[Any], Expr]] = MappingProxyType(
+MACRO_EXPANSIONS: MappingProxyType[type[Any], Callable[[Any], Expr]] = MappingProxyType(
     {
         Members: expand_members,
+        OtherTexts: expand_other_texts,
         Substring: expand_substring,
         TagDispatch: expand_tag_dispatch,
         TokenTagDispatch: expand_token_tag_dispatch,
     }
 )
 
+NATIVE_EXPANSIONS: MappingProxyType[type[Any], Callable[[Any], Expr]] = MappingProxyType(
+    {kind: expand for kind, expand in MACRO_EXPANSIONS.items() if kind not in (Members, OtherTexts)}
+)
+"""Of the macros that the native core does not know."""
+
 
 def expand_macros(rules: tuple[Rule, ...], *, but: Kinds = ()) -> tuple[Rule, ...]:
-    """The rules, in their places, with every Members, Substring, TagDispatch and TokenTagDispatch replaced.
+    """The rules, in their places, with every macro (the keys of MACROMACRO_EXPANSIONS) replaced.
 
     Nodes of the classes `but` stay.
     """
-    expansions = {kind: expand for kind, expand in _EXPANSIONS.items() if kind not in but}
+    expansions = {kind: expand for kind, expand in MACRO_EXPANSIONS.items() if kind not in but}
     if not node_kinds(rules) & expansions.keys():
         return rules
 

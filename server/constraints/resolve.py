@@ -208,7 +208,7 @@ def _schema_text(schema: dict[str, Any] | bool | str, param: str) -> str:
 
 def _filled(text: str, param: str) -> str:
     if not text.strip():
-        raise invalid_request(f"'{param}' is empty.", param=param)
+        raise invalid_request(f"'{param}' is empty.", param=param, code="invalid_grammar")
     return text
 
 

@@ -13,6 +13,7 @@ from grammar_core.ir.nodes import Rule
 from grammar_core.rule_replacement import any_text_of
 from server.constraints.constraint import SourceError
 from server.constraints.dialect import is_ebnf
+from server.constraints.structural_tags import with_json_defaults
 
 if TYPE_CHECKING:
     from grammar_core import TokenizerInfo
@@ -112,7 +113,7 @@ class JsonSource:
 
 @dataclass(frozen=True)
 class StructuralTagSource:
-    """A structural tag as JSON text."""
+    """A structural tag as JSON text. Where it leaves open how its JSON is written, that is as elsewhere."""
 
     tag: str
 
@@ -121,4 +122,4 @@ class StructuralTagSource:
         return self.tag
 
     def build(self, tokenizer_info: TokenizerInfo) -> Grammar:
-        return Grammar.from_structural_tag(self.tag, tokenizer_info=tokenizer_info)
+        return Grammar.from_structural_tag(with_json_defaults(self.tag), tokenizer_info=tokenizer_info)

@@ -8,18 +8,14 @@ from typing import TYPE_CHECKING
 
 from grammar_core.grammar import Grammar
 from grammar_core.ir.nodes import (
-    FIRST_SURROGATE,
-    LAST_SURROGATE,
-    MAX_CODE_POINT,
-    CharClass,
     Choice,
     Expr,
     Literal,
-    Repeat,
     Rule,
     RuleOptions,
     RuleRef,
     Sequence,
+    TagDispatch,
     TokenSet,
 )
 from server.constraints.constraint import Source
@@ -28,8 +24,7 @@ from server.reasoning.thinking import Thinking, ThinkingStart
 if TYPE_CHECKING:
     from grammar_core import TokenizerInfo
 
-_ANY_CHARACTER = CharClass(((0, FIRST_SURROGATE - 1), (LAST_SURROGATE + 1, MAX_CODE_POINT)))
-_ANY_TEXT = Repeat(_ANY_CHARACTER, 0, None)
+_ANY_TEXT = TagDispatch((), True, ())
 _THOUGHTS = "thoughts"
 
 
@@ -62,11 +57,11 @@ class ThoughtfulSource:
         may_follow = self.thinking.start is ThinkingStart.MAY_FOLLOW
         if self.max_tokens == 0:
             return (Rule("root", Sequence(()) if may_follow else Sequence((end, after))),)
-        thoughts: Expr = Sequence((RuleRef(_THOUGHTS), after))
+        thoughts: Expr = Sequence((RuleRef(_THOUGHTS), end, after))
         if may_follow:
             thoughts = Choice((Sequence((begin, thoughts)), Sequence(())))
-        options = RuleOptions(lazy=True, max_tokens=self.max_tokens)
-        return (Rule("root", thoughts), Rule(_THOUGHTS, Sequence((_ANY_TEXT, end)), options))
+        without_end = TagDispatch((), True, (marks.end,))
+        return (Rule("root", thoughts), Rule(_THOUGHTS, without_end, RuleOptions(max_tokens=self.max_tokens)))
 
 
 def _mark(mark: str, control_tokens: Mapping[str, int]) -> Expr:

@@ -33,21 +33,27 @@ def first_violation(error: ValidationError, body: Mapping[str, Any]) -> tuple[st
 
 
 def _field_path(details: ErrorDetails, body: Any) -> Path:
-    """The steps of the location without those that name alternatives of a union, which the body lacks."""
-    path: list[str | int] = []
+    """The steps of the location that the body has; the others name alternatives of a union.
+
+    A name may be both. The last step is a field if it can be, and else as many steps as possible are.
+    """
     location = details["loc"]
-    value = body
+    readings: list[tuple[Path, Any]] = [((), body)]
     for number, step in enumerate(location):
-        is_there = isinstance(value, list if isinstance(step, int) else Mapping) and _has(value, step)
-        is_missing = details["type"] == "missing" and number == len(location) - 1
-        if is_there or is_missing or isinstance(step, int):
-            path.append(step)
-            value = value[step] if is_there else None
-    return tuple(path)
+        is_last = number == len(location) - 1
+        taken = [
+            ((*path, step), value[step] if _has(value, step) else None)
+            for path, value in readings
+            if _has(value, step) or isinstance(step, int) or (is_last and details["type"] == "missing")
+        ]
+        readings = taken if is_last and taken else [*taken, *readings]
+    return max((path for path, _ in readings), key=len)
 
 
 def _has(value: Any, step: str | int) -> bool:
-    return step < len(value) if isinstance(step, int) else step in value
+    if isinstance(step, int):
+        return isinstance(value, list) and step < len(value)
+    return isinstance(value, Mapping) and step in value
 
 
 def _written(path: Path) -> str:

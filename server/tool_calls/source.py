@@ -58,6 +58,8 @@ class ToolCallSource:
         thoughts: Thoughts = "auto" if self.format.has_messages else "disabled"
         plan = AnswerPlan(functions, self._calls, self.use.may_repeat, thoughts, options)
         tag = answer_tag(self.format, plan)
+        if self.use.must:
+            tag["format"] = _only_calls(tag["format"], self.format.separator)
         for tool, function in zip(self.use.tools, functions, strict=True):
             if tool.syntax is not None:
                 _replace_schema(tag, function.parameters, custom_arguments(self.format, tool, tokenizer_info))
@@ -75,6 +77,19 @@ class ToolCallSource:
             JsonSource(tool.parameters, self.whitespace, loosen=self.loosen).build(tokenizer_info)
         except GrammarError as error:
             raise SourceError(tool.param, error) from None
+
+
+def _only_calls(answer: dict[str, Any], separator: str) -> dict[str, Any]:
+    """The answer without free text around its calls: where a call has to be made it is all that is wanted."""
+    if answer["type"] != "triggered_tags":
+        return answer
+    return {
+        "type": "tags_with_separator",
+        "tags": answer["tags"],
+        "separator": separator,
+        "at_least_one": True,
+        "stop_after_first": answer["stop_after_first"],
+    }
 
 
 def _replace_schema(tag: Any, schema: Any, replacement: dict[str, Any]) -> None:

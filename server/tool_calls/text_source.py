@@ -87,6 +87,24 @@ class TextSource:
                 raise MismatchError(literal)
             self.at += 1
 
+    def next_is(self, literal: str) -> Reading[bool]:
+        """Whether this text comes next, as for `literal`; it is read if it does. Forgets the mark."""
+        self.mark()
+        try:
+            yield from self.literal(literal)
+        except MismatchError:
+            self.return_to_mark()
+            return False
+        finally:
+            self.forget_mark()
+        return True
+
+    def collect(self, *markers: str) -> Reading[str]:
+        """The text before the first of the markers, which is read as well."""
+        pieces: list[str] = []
+        yield from self.until(markers, pieces.append)
+        return "".join(pieces)
+
     def until(self, markers: tuple[str, ...], emit: Callable[[str], None]) -> Reading[str]:
         """Emit the text before the first of the markers as it comes; read and return the marker.
 

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 from grammar_core.errors import GrammarError
-from grammar_core.frontends.json_schema import array_emission, object_emission
+from grammar_core.frontends.json_schema import array_emission, object_emission, object_keywords
 from grammar_core.frontends.json_schema.errors import JsonSchemaError, JsonSchemaLimitError
-from grammar_core.frontends.json_schema.expansion import _FULL, Expander
-from grammar_core.frontends.json_schema.goals import Goal
+from grammar_core.frontends.json_schema.expansion import _ASSERTIONS, _FULL, Expander
+from grammar_core.frontends.json_schema.goals import ANY, Goal
 from grammar_core.frontends.json_schema.layout import Layout
 from grammar_core.frontends.json_schema.paths import Path, pointer_of
+from grammar_core.frontends.json_schema.shapes import ObjectShape
+from grammar_core.frontends.json_schema.string_spelling import plain_character
 from grammar_core.frontends.json_schema.texts import TextLanguage
 from grammar_core.frontends.json_schema.values import (
     ARRAY,
@@ -24,7 +26,8 @@ from grammar_core.frontends.json_schema.values import (
     TYPES,
     quote,
 )
-from grammar_core.ir.nodes import CharClass, Choice, Expr, Literal, Rule, RuleRef, Sequence
+from grammar_core.ir.char_ranges import ANY_CHARACTER
+from grammar_core.ir.nodes import CharClass, Choice, Expr, Literal, OtherTexts, Rule, RuleRef, Sequence
 
 MAX_INDENTED_DEPTH = 200
 """Levels of indented texts; rules are made for each, so a schema that contains itself cannot be indented."""
@@ -34,6 +37,9 @@ NOTHING = CharClass(())
 _SCALARS = frozenset((NULL, BOOLEAN, NUMBER, STRING))
 _WORDS = {True: Literal(b"true"), False: Literal(b"false")}
 _NULL_WORD = Literal(b"null")
+_QUOTE = Literal(b'"')
+_KEY_CHARACTER = plain_character(ANY_CHARACTER)
+_PLAIN_KEYWORDS = frozenset(("type", "properties", "required", "additionalProperties"))
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]+")
 
 
@@ -58,6 +64,8 @@ class Emitter:
         self._names: dict[str, int] = {}
         self._defined: dict[tuple[str, Expr], RuleRef] = {}
         self._languages: dict[int, tuple[Any, Expr]] = {}
+        self._members: dict[tuple[str, int], RuleRef] = {}
+        self._values: list[Expr] = []
         self._goals: dict[tuple[Goal, int], Expr] = {}
         self._pending: list[Callable[[], None]] = []
         self._any: RuleRef | None = None
@@ -74,9 +82,7 @@ class Emitter:
 
     def fresh(self, hint: str) -> str:
         """A rule name that is not in use, like the hint."""
-        name = _NOT_IN_NAMES.sub("_", hint)[:40].strip("_") or "value"
-        if name[0].isdigit():
-            name = f"item_{name}"
+        name = hint if len(hint) <= 40 and hint.isidentifier() and hint.isascii() else _rule_name(hint)
         count = self._names.get(name, 0)
         self._names[name] = count + 1
         if not count:
@@ -142,6 +148,9 @@ class Emitter:
         if not goal:
             return self.any_value()
         options: list[Expr] = []
+        plain = self._plain_object(goal)
+        if plain is not None:
+            return choice(object_emission.emit(self, plain, depth))
         types = self.expander.types(goal)
         alternatives = {kind: self.expander.expand(goal, kind) for kind in TYPES if kind in types}
         if len(alternatives) == len(TYPES) and all(
@@ -152,6 +161,18 @@ class Emitter:
             for alternative in found:
                 options += self.alternative(kind, alternative, depth)
         return choice(options)
+
+    def _plain_object(self, goal: Goal) -> ObjectShape | None:
+        """The shape of a schema that allows objects only and by the commonest keywords."""
+        if len(goal) != 1 or (literal := next(iter(goal))) <= 0:
+            return None
+        sub = self.expander.subschema(literal)
+        if sub.schema.get("type") != OBJECT or not _ASSERTIONS.intersection(sub.schema) <= _PLAIN_KEYWORDS:
+            return None
+        if "nullable" in sub.schema or not sub.dialect.validates:
+            return None
+        shapes = object_keywords.alternatives(self.expander, sub)
+        return shapes[0] if shapes and shapes[0] is not _FULL[OBJECT] else None
 
     def alternative(self, kind: str, alternative: Any, depth: int) -> list[Expr]:
         """The expressions, together, of one alternative of a goal."""
@@ -183,13 +204,20 @@ class Emitter:
 
     def named_member(self, name: str, value: Expr) -> RuleRef:
         """The rule of a key and its value."""
+        found = self._members.get((name, id(value)))
+        if found is None:
+            body = Sequence((*self._key_and_colon(name), value))
+            found = self._members[name, id(value)] = self.add(name, body)
+            self._values.append(value)  # so that its id is not used again
+        return found
+
+    def _key_and_colon(self, name: str) -> tuple[Expr, ...]:
         colon = self.layout.colon
         if self.lexical == "any":
-            key: Expr = TextLanguage.of_values((name,)).to_key_expression("any", self.define)
-            return self.define(name, Sequence((key, colon, value)))
+            return (TextLanguage.of_values((name,)).to_key_expression("any", self.define), colon)
         if isinstance(colon, Literal):
-            return self.define(name, Sequence((Literal(quote(name) + colon.value), value)))
-        return self.define(name, Sequence((Literal(quote(name)), colon, value)))
+            return (Literal(quote(name) + colon.value),)
+        return (Literal(quote(name)), colon)
 
     def other_member(self, language: TextLanguage, value: Expr) -> RuleRef:
         """The rule of a key of a language and its value."""
@@ -197,6 +225,10 @@ class Emitter:
 
     def key_language(self, language: TextLanguage) -> Expr:
         """The spelled keys of a language."""
+        excluded = language.excluded_only()
+        if excluded and self.lexical == "natural":
+            texts = tuple(quote(text)[1:-1].decode() for text in excluded)
+            return Sequence((_QUOTE, OtherTexts(_KEY_CHARACTER, texts), _QUOTE))
         return language.to_key_expression(self.lexical, self.define)
 
     def indented_comma(self, depth: int) -> RuleRef:
@@ -231,6 +263,11 @@ class Emitter:
         self.rules.append(Rule(an_object.name, object_emission.any_object(self, anything)))
         self.rules.append(Rule(an_array.name, array_emission.any_array(self, anything)))
         return anything
+
+
+def _rule_name(hint: str) -> str:
+    name = _NOT_IN_NAMES.sub("_", hint)[:40].strip("_") or "value"
+    return f"item_{name}" if name[0].isdigit() else name
 
 
 def choice(options: list[Expr]) -> Expr:

@@ -64,6 +64,9 @@ _ASSERTIONS = frozenset(
         ),
     )
 )
+_LEAF_KEYWORDS = frozenset(
+    ("type", "minimum", "maximum", "multipleOf", "minLength", "maxLength", "pattern", "format")
+)
 _NOT_BESIDE_ALIAS = _ASSERTIONS - {"$ref"} | {"$id", "id"}
 
 _FULL: dict[str, Any] = {
@@ -88,6 +91,7 @@ class Expander:
         self.loosen = loosen
         self._subschemas: list[Subschema] = []
         self._numbers: dict[tuple[int, int, tuple[int, ...]], int] = {}
+        self._leaves: dict[tuple[int, bool, frozenset[tuple[str, Any]]], Goal] = {}
         self._constants: dict[str, Goal] = {}
         self._keep_alive: list[Any] = []
         self._expansions: dict[tuple[int, str, bool], list[Any]] = {}
@@ -113,8 +117,11 @@ class Expander:
                 return NEVER
             if not isinstance(value, dict):
                 raise JsonSchemaError("A schema must be an object, true or false", pointer=pointer_of(path))
-            if _ASSERTIONS.isdisjoint(value):
+            keywords = _ASSERTIONS.intersection(value)
+            if not keywords:
                 return ANY
+            if keywords <= _LEAF_KEYWORDS:
+                return self._leaf(value, keywords, resource, path, scope)
             if self.documents.has_names:
                 resource = self.documents.resource_at(value, resource)
             if self.documents.is_dynamic and resource not in scope:
@@ -128,6 +135,24 @@ class Expander:
                 )
             value, resource, path = self.documents.resolve(reference, resource, path)
         raise JsonSchemaError("A $ref leads back to itself", pointer=pointer_of(path), keyword="$ref")
+
+    def _leaf(
+        self,
+        value: dict[str, Any],
+        keywords: frozenset[str],
+        resource: Resource,
+        path: Path,
+        scope: tuple[Resource, ...],
+    ) -> Goal:
+        """The goal of a schema without schemas inside, the same for equal ones."""
+        asserted = [(keyword, value[keyword]) for keyword in keywords]
+        if self.documents.has_names or not all(type(v) in (str, int) for _, v in asserted):
+            return self._literal(value, self.documents.resource_at(value, resource), path, scope)
+        key = (id(resource), "nullable" in value, frozenset(asserted))
+        goal = self._leaves.get(key)
+        if goal is None:
+            goal = self._leaves[key] = self._literal(value, resource, path, scope)
+        return goal
 
     def _is_alias(self, value: dict[str, Any], resource: Resource) -> bool:
         return not resource.dialect.has_ref_siblings or _NOT_BESIDE_ALIAS.isdisjoint(value)

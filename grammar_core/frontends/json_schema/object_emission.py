@@ -8,12 +8,13 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from grammar_core.frontends.json_schema.errors import JsonSchemaLimitError
-from grammar_core.frontends.json_schema.goals import NEVER, Goal, join
+from grammar_core.frontends.json_schema.goals import ANY, NEVER, Goal, join
 from grammar_core.frontends.json_schema.key_sets import (
     Atom,
     KeySet,
     LanguageKeys,
     NamedKeys,
+    OtherKeys,
     PatternKeys,
     atom_of,
     has_key,
@@ -49,6 +50,8 @@ def emit(emitter: Emitter, shape: ObjectShape, depth: int) -> list[Expr]:
         return []
     if emitter.is_strict and shape.is_declared and not shape.is_open:
         shape = replace(shape, rules=(*shape.rules, (_unnamed(shape), NEVER)))
+    if _is_plain(shape):
+        return _plain_object(emitter, shape, depth)
     names = _all_names(shape)
     goals = {name: shape.goal_of(name) for name in names}
     regions = _regions(emitter, shape, names)
@@ -58,6 +61,41 @@ def emit(emitter: Emitter, shape: ObjectShape, depth: int) -> list[Expr]:
         if expr is not None:
             found.append(expr)
     return found
+
+
+def _is_plain(shape: ObjectShape) -> bool:
+    """Whether at most one rule concerns the keys without a name of their own, and nothing but it."""
+    if shape.witnesses or shape.implications or len(shape.rules) > 1:
+        return False
+    if not shape.rules:
+        return True
+    keys, _ = shape.rules[0]
+    if not isinstance(keys, OtherKeys) or len(keys.sets) > 1:
+        return False
+    return not keys.sets or (isinstance(keys.sets[0], NamedKeys) and keys.sets[0].names <= shape.named.keys())
+
+
+def _plain_object(emitter: Emitter, shape: ObjectShape, depth: int) -> list[Expr]:
+    required = set(shape.required)
+    others = shape.rules[0][1] if shape.rules else ANY
+    goals = shape.named
+    if not goals.keys() >= required or (shape.rules and not shape.rules[0][0].sets):  # type: ignore[union-attr]
+        goals = {**goals, **dict.fromkeys(shape.required, others)}
+        goals = {name: shape.goal_of(name) for name in goals}
+    specs: list[Member] = []
+    for name, goal in goals.items():
+        if goal is not NEVER:
+            rule = emitter.named_member(name, emitter.value(goal, depth + 1, name))
+            specs.append(Member(rule, name in required, False))
+        elif name in required:
+            return []
+    if others is not NEVER:
+        language = TextLanguage.of_values(goals).complement() if goals else TextLanguage.all()
+        specs.append(
+            Member(emitter.other_member(language, emitter.value(others, depth + 1, "extra")), False, True)
+        )
+    expr = _assemble(emitter, shape, specs, (), depth)
+    return [] if expr is None else [expr]
 
 
 def any_object(emitter: Emitter, value: RuleRef) -> Expr:
@@ -71,8 +109,6 @@ def any_object(emitter: Emitter, value: RuleRef) -> Expr:
 
 
 def _unnamed(shape: ObjectShape) -> KeySet:
-    from grammar_core.frontends.json_schema.key_sets import OtherKeys
-
     named = NamedKeys(frozenset((*shape.named, *shape.required)))
     patterns = [part for keys, _ in shape.rules for part in parts(keys) if isinstance(part, PatternKeys)]
     return OtherKeys((named, *patterns))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from grammar_core.frontends.json_schema.length_bounds import is_large
 from grammar_core.frontends.json_schema.string_spelling import (
     character,
     escapes,
@@ -12,6 +13,7 @@ from grammar_core.frontends.json_schema.string_spelling import (
     quoted,
     unescaped,
 )
+from grammar_core.frontends.json_schema.text_patterns import TextPattern
 from grammar_core.ir.char_ranges import ANY_CHARACTER, Ranges
 from grammar_core.ir.nodes import (
     Automaton,
@@ -31,7 +33,7 @@ Define = Callable[[str, Expr], RuleRef]
 
 
 class Speller:
-    """Writes characters in every way that JSON allows or, when `is_plain`, escaped only where they must be."""
+    """Writes characters in every way that JSON allows; when `is_plain`, escaped only where they must be."""
 
     def __init__(self, define: Define, *, is_plain: bool) -> None:
         self._define = define
@@ -44,6 +46,16 @@ class Speller:
         body = plain_character(ANY_CHARACTER) if self._is_plain else character(ANY_CHARACTER)
         name = "json_plain_string" if self._is_plain else "json_string"
         return self._define(name, quoted(Repeat(body, 0, None)))
+
+    def named(self, pattern: TextPattern) -> Expr:
+        """The strings of a pattern that has a name, without quotes: a rule."""
+        assert pattern.name is not None
+        body = (
+            self.expression(pattern.expression)
+            if is_large(pattern.expression)
+            else self.automaton(pattern.language)
+        )
+        return self._define(pattern.name, body)
 
     def automaton(self, language: RegularLanguage) -> Expr:
         """The strings of the language, without quotes."""

@@ -11,34 +11,18 @@ from collections.abc import Iterable
 from functools import reduce
 from typing import Literal as OneOf
 
-from grammar_core.frontends.json_schema.formats import format_language
+from grammar_core.frontends.json_schema.formats import format_pattern
 from grammar_core.frontends.json_schema.length_bounds import bound_length, is_large
 from grammar_core.frontends.json_schema.patterns import pattern_expression
 from grammar_core.frontends.json_schema.speller import Define, Speller
 from grammar_core.frontends.json_schema.string_spelling import natural_literal, quoted
+from grammar_core.frontends.json_schema.text_patterns import TextPattern
 from grammar_core.ir.char_ranges import ANY_CHARACTER
 from grammar_core.ir.nodes import CharClass, Choice, Expr, Repeat
 from grammar_core.regular import RegularLanguage
 
 Lexical = OneOf["natural", "any"]
-_FREE_TEXT = Repeat(CharClass(ANY_CHARACTER), 0, None)
-
-
-class TextPattern:
-    """A regular set of strings as an expression; the automaton is made when it is first asked for."""
-
-    __slots__ = ("_language", "expression")
-
-    def __init__(self, expression: Expr, language: RegularLanguage | None = None) -> None:
-        self.expression = expression
-        self._language = language
-
-    @property
-    def language(self) -> RegularLanguage:
-        """The same set as an automaton. Raises GrammarLimitError."""
-        if self._language is None:
-            self._language = RegularLanguage.from_expression(self.expression)
-        return self._language
+_FREE_TEXT = TextPattern(Repeat(CharClass(ANY_CHARACTER), 0, None))
 
 
 class TextLanguage:
@@ -94,10 +78,8 @@ class TextLanguage:
 
         Raises UnsupportedFeatureError for formats whose strings are no regular set.
         """
-        language = format_language(name)
-        if language is None:
-            return _ALL
-        return TextLanguage(patterns=(language,))
+        pattern = format_pattern(name)
+        return _ALL if pattern is None else TextLanguage(patterns=(pattern,))
 
     @staticmethod
     def length(low: int, high: int | None) -> TextLanguage:
@@ -212,6 +194,11 @@ class TextLanguage:
         says_more = self._values is not None or self._patterns or self._excluded
         return None if says_more else (self._low, self._high)
 
+    def excluded_only(self) -> frozenset[str] | None:
+        """The strings that are not in the set, where the description says nothing else."""
+        is_plain = self._values is None and not self._patterns and not self._low and self._high is None
+        return self._excluded if is_plain else None
+
     def is_unrestricted(self) -> bool:
         """Whether the description says nothing."""
         return self is _ALL or not (
@@ -224,8 +211,10 @@ class TextLanguage:
 
     def _body(self, speller: Speller) -> Expr:
         if not self._excluded and len(self._patterns) < 2:
-            expression = self._patterns[0].expression if self._patterns else _FREE_TEXT
-            bounded = bound_length(expression, self._low, self._high)
+            pattern = self._patterns[0] if self._patterns else _FREE_TEXT
+            if pattern.name is not None and not self._low and self._high is None:
+                return speller.named(pattern)
+            bounded = bound_length(pattern.expression, self._low, self._high)
             if bounded is not None and (is_large(bounded) or not self._patterns):
                 return speller.expression(bounded)
         return speller.automaton(self.language)

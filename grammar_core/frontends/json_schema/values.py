@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from json.encoder import encode_basestring
 from typing import Any
 
 NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT = TYPES = (
@@ -45,4 +46,4 @@ def _number(value: Any) -> Any:
 
 def quote(text: str) -> bytes:
     """The natural spelling of a string: only the escapes that it needs."""
-    return json.dumps(text, ensure_ascii=False).encode()
+    return encode_basestring(text).encode(errors="replace")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from grammar_core.errors import GrammarError
+from grammar_core.frontends.structural_tag.document import as_plain
 from grammar_core.frontends.structural_tag.enclosure import NOT_ENCLOSED, Enclosure, Lowered
 from grammar_core.frontends.structural_tag.errors import (
     StructuralTagError,
@@ -15,6 +16,7 @@ from grammar_core.frontends.structural_tag.errors import (
 )
 from grammar_core.frontends.structural_tag.fields import Fields
 from grammar_core.frontends.structural_tag.limits import MAX_FORMATS, MAX_NESTING, MAX_TOKEN_ID
+from grammar_core.frontends.structural_tag.notations import Notation, NotationOptions, WriteText
 from grammar_core.ir.combination import gather_rules
 from grammar_core.ir.nodes import (
     EMPTY,
@@ -52,6 +54,8 @@ class Lowering:
         self._rules: list[Rule] = []
         self._embedded: dict[Any, RuleRef] = {}
         self._grammars: list[tuple[RuleRef, EmbeddedGrammar]] = []
+        self._notation: Notation | None = None
+        self._schemas: dict[str, RuleRef] = {}
         self._markers: dict[str, Expr] = {}
         self._depth = 0
         self._format_count = 0
@@ -63,7 +67,7 @@ class Lowering:
 
     def format(self, value: Any, pointer: str, enclosure: Enclosure = NOT_ENCLOSED) -> Lowered:
         """Lower the format that is at `pointer` of the document."""
-        fields = Fields(value, pointer)
+        fields = Fields(as_plain(value), pointer)
         self._format_count += 1
         if self._depth >= MAX_NESTING:
             self._exceed(
@@ -101,15 +105,31 @@ class Lowering:
             self._grammars.append((found, grammar))
         return found
 
+    def schema(self, text: str, options: NotationOptions, pointer: str) -> RuleRef:
+        """A reference to the values of a JSON schema. Its errors are about `pointer`."""
+        if self._notation is None:
+            self._notation = Notation(options, self.text)
+        if self._notation.options != options:
+            return self.embed((text, options), lambda: _only_schema(text, options, self.text), pointer)
+        found = self._schemas.get(text)
+        if found is None:
+            try:
+                found = self._schemas[text] = self._notation.add(text)
+            except GrammarError as error:
+                reraise_at(error, pointer)
+        return found
+
     def finish(self, root: Expr) -> tuple[Rule, ...]:
         """All rules; the first is the root, `root`."""
         own = self._rules
-        if not own:
+        schemas = () if self._notation is None else self._notation.rules()
+        if not own and not schemas:
             return (Rule("root", root),)
         # Empty rules hold the names and places of the own ones, which references to the rest then complete.
         places = tuple(Rule(rule.name, EMPTY) for rule in own)
         grammars = (grammar for _, grammar in self._grammars)
-        gathered, roots = gather_rules([(places, own[0].name), *grammars])
+        first = (*places, *schemas)
+        gathered, roots = gather_rules([(first, first[0].name), *grammars])
         bodies = {place.name: body for (place, _), body in zip(self._grammars, roots[1:], strict=True)}
         completed = [rule._replace(body=bodies.get(rule.name, rule.body)) for rule in own]
         return (Rule("root", root), *completed, *gathered[len(own) :])
@@ -170,3 +190,10 @@ class Lowering:
         for index, value in enumerate(fields.values(name)):
             found.update(self.token_ids(value, fields, name, index))
         return tuple(sorted(found))
+
+
+def _only_schema(text: str, options: NotationOptions, write_text: WriteText) -> EmbeddedGrammar:
+    """The grammar of one schema."""
+    notation = Notation(options, write_text)
+    root = notation.add(text)
+    return notation.rules(), root.name

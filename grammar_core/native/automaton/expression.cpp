@@ -111,6 +111,18 @@ Expression read_members(GrammarSource& source, std::vector<int32_t>& stack, Prog
   return e;
 }
 
+Expression read_other_texts(GrammarSource& source, std::vector<int32_t>& stack, ProgramReader& reader) {
+  std::vector<LiteralRange> texts;
+  for (int64_t n = reader.next(); n > 0; --n) {
+    const int64_t offset = reader.next(), length = reader.next();
+    if (offset < 0 || length < 0 || offset + length > static_cast<int64_t>(source.literals.size()))
+      throw InvalidGrammar("the grammar program names a literal out of range");
+    texts.push_back({offset, length});
+  }
+  source.other_texts.push_back(std::move(texts));
+  return {Op::kOtherTexts, pop(stack), 1, static_cast<int64_t>(source.other_texts.size()) - 1, kUnbounded};
+}
+
 int32_t read_optional(ProgramReader& reader, int64_t limit) {
   const int64_t value = reader.next();
   if (value < -1 || value >= limit) throw InvalidGrammar("the grammar program has a number out of range");
@@ -161,6 +173,8 @@ Expression read_expression(GrammarSource& source, std::vector<int32_t>& stack, P
       return read_token_set(source, reader);
     case Op::kMembers:
       return read_members(source, stack, reader);
+    case Op::kOtherTexts:
+      return read_other_texts(source, stack, reader);
   }
   throw InvalidGrammar("the grammar program has an unknown operation");
 }

@@ -20,7 +20,8 @@ enum class Op : int64_t {
   kRepeat = 5,
   kAutomaton = 7,
   kTokenSet = 8,
-  kMembers = 9
+  kMembers = 9,
+  kOtherTexts = 10
 };
 
 struct Expression {
@@ -29,10 +30,10 @@ struct Expression {
   // kRuleRef: rule. kSequence, kChoice: begin and count in `children`. kRepeat: child.
   // kAutomaton: begin and count of the edges' labels in `children`; `min` is its index in `automata`.
   // kTokenSet: index in `token_sets`. kMembers: begin and count of the members' references and the separator
-  // in `children`; `min` is its index in `members`.
+  // in `children`; `min` is its index in `members`. kOtherTexts: child; `min` is its index in `other_texts`.
   int64_t first = 0;
   int64_t count = 0;
-  int64_t min = 0;  // kRepeat, kAutomaton and kMembers only
+  int64_t min = 0;  // kRepeat, kAutomaton, kMembers and kOtherTexts only
   int64_t max = 0;  // kRepeat only; kUnbounded when there is no upper bound
 };
 
@@ -56,6 +57,11 @@ struct TokenSet {
   std::vector<int32_t> ids;  // sorted
 
   bool contains(int32_t id) const;
+};
+
+// Part of `literals`.
+struct LiteralRange {
+  int64_t offset, length;
 };
 
 struct RuleOptions {
@@ -88,6 +94,7 @@ struct GrammarSource {
   std::vector<AutomatonShape> automata;
   std::vector<TokenSet> token_sets;
   std::vector<MembersShape> members;
+  std::vector<std::vector<LiteralRange>> other_texts;
   std::vector<int32_t> rule_bodies;       // expression index by rule
   std::vector<RuleOptions> rule_options;  // by rule
   std::vector<std::string> rule_names;
@@ -101,6 +108,7 @@ struct GrammarSource {
 // Decodes the postfix program that grammar_core/lowering.py writes. A rule's expressions end with its body.
 //   0 offset length | 1 count (low high)* | 2 rule | 3 count | 4 count | 5 min max (-1: unbounded)
 //   7 states accepting (state)* edges (from to)* | 8 negated count (id)*
+//   10 count (offset length)*
 //   9 members separator? ordered min max (-1: unbounded) (required repeatable)* implications (from to)*
 //   6 lazy capture temperature max_tokens max_chars stop_capture suffix_bytes stop_bytes body_rule
 //   marker_rule: end of a rule, with its options (-1: none); the temperature's bits as an integer

@@ -188,7 +188,7 @@ class Analyzer {
     for (size_t index = 0; index < source_.expressions.size(); ++index) {
       const auto i = static_cast<int32_t>(index);
       const Expression& e = source_.expressions[index];
-      if (e.op == Op::kRepeat) parent_[e.first] = i;
+      if (e.op == Op::kRepeat || e.op == Op::kOtherTexts) parent_[e.first] = i;
       if (e.op == Op::kRuleRef) references_to_[e.first].push_back(i);
       const bool is_searched = e.op == Op::kAutomaton || e.op == Op::kMembers;
       if (is_searched) searched_.push_back(i);
@@ -204,8 +204,13 @@ class Analyzer {
     const bool is_text = e.op == Op::kLiteral || e.op == Op::kCharClass;
     if (e.op == Op::kTokenSet || (is_text && e.count > 0)) learn_nonempty(index);
     if ((e.op == Op::kLiteral && e.count == 0) || (e.op == Op::kSequence && e.count == 0) ||
-        (e.op == Op::kRepeat && e.min == 0))
+        (e.op == Op::kRepeat && e.min == 0) || (e.op == Op::kOtherTexts && !excludes_empty(e)))
       learn_nullable(index);
+  }
+
+  bool excludes_empty(const Expression& e) const {
+    const std::vector<LiteralRange>& texts = source_.other_texts[e.min];
+    return std::any_of(texts.begin(), texts.end(), [](const LiteralRange& text) { return text.length == 0; });
   }
 
   void learn_nullable(int32_t e) {
@@ -229,6 +234,8 @@ class Analyzer {
     if (e.op == Op::kSequence) return spread_to_sequence(news, parent);
     if (e.op == Op::kAutomaton || e.op == Op::kMembers) {
       stale[parent] = 1;
+    } else if (news.nullable && e.op == Op::kOtherTexts) {
+      return;
     } else if (news.nullable) {
       learn_nullable(parent);
     } else if (e.op == Op::kChoice || e.max > 0) {
@@ -302,6 +309,9 @@ class Analyzer {
           break;
         case Op::kChoice:
           for (const int32_t child : source_.children_of(e)) pending.push_back(child);
+          break;
+        case Op::kOtherTexts:
+          pending.push_back(static_cast<int32_t>(e.first));
           break;
         case Op::kRepeat:
           on_repeat(index);
@@ -380,6 +390,11 @@ class Analyzer {
       case Op::kAutomaton: {
         int64_t sum = 1;
         for (const int32_t child : source_.children_of(e)) sum = saturating_add(sum, size[child]);
+        return sum;
+      }
+      case Op::kOtherTexts: {
+        int64_t sum = size[e.first];
+        for (const LiteralRange& text : source_.other_texts[e.min]) sum = saturating_add(sum, text.length);
         return sum;
       }
       case Op::kRepeat:

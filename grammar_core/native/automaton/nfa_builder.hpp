@@ -54,7 +54,9 @@ class NfaBuilder {
   void build_loop(const Task& task, int32_t body);
   void build_copies(const Task& task, const Expression& e);
   void build_automaton(const Task& task, const Expression& e);
+  void build_other_texts(const Task& task, const Expression& e);
   void build_members(const Task& task, const Expression& e);
+  void run_tasks(size_t remaining);
   int32_t members_symbol(int32_t expression);
   int32_t member_symbol(int32_t reference, bool repeatable);
   void finish();

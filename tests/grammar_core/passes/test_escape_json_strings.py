@@ -7,7 +7,9 @@ import json
 import pytest
 
 from grammar_core import Grammar, GrammarError
+from grammar_core.ir.nodes import CharClass, OtherTexts, Rule
 from grammar_core.passes.escape_json_strings import escape_json_strings
+from grammar_core.passes.expand_macros import expand_macros
 from tests.oracle import Oracle
 
 GRAMMARS = {
@@ -36,6 +38,15 @@ def test_sentences_are_escaped_sentences(name: str) -> None:
         assert accepts(inside, json.dumps(sentence, ensure_ascii=False)[1:-1])
     for sentence in inside.sample(30, seed=2, max_length=30):
         assert accepts(grammar, json.loads(f'"{sentence}"'))
+
+
+def test_other_texts() -> None:
+    others = OtherTexts(CharClass(((34, 34), (97, 97))), ('a"', ""))
+    escaped_rules = escape_json_strings((Rule("root", others),))
+    inside = Grammar(expand_macros(escaped_rules), "root")
+    assert accepts(inside, r"a\"a")
+    assert not accepts(inside, r"a\"")
+    assert not accepts(inside, "")
 
 
 def test_only_the_natural_spelling_counts() -> None:

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache, lru_cache
 
-if TYPE_CHECKING:
-    from grammar_core.frontends.json_schema.texts import TextPattern
+from grammar_core.frontends.json_schema.formats import addresses, dates, identifiers
+from grammar_core.frontends.json_schema.text_patterns import TextPattern
+from grammar_core.frontends.regex import parse_regex
+
+_PATTERNS = {
+    "date": dates.DATE,
+    "date-time": dates.DATE_TIME,
+    "duration": dates.DURATION,
+    "email": addresses.EMAIL,
+    "hostname": addresses.HOSTNAME,
+    "ipv4": addresses.IPV4,
+    "ipv6": addresses.IPV6,
+    "iri": identifiers.IRI,
+    "iri-reference": identifiers.IRI_REFERENCE,
+    "json-pointer": identifiers.JSON_POINTER,
+    "relative-json-pointer": identifiers.RELATIVE_JSON_POINTER,
+    "time": dates.TIME,
+    "uri": identifiers.URI,
+    "uri-reference": identifiers.URI_REFERENCE,
+    "uri-template": identifiers.URI_TEMPLATE,
+    "uuid": identifiers.UUID,
+}
 
 
-def format_language(name: str) -> TextPattern | None:
+@cache
+def format_pattern(name: str) -> TextPattern | None:
     """The strings of a format; None for a name that the standard does not define."""
-    return None
+    pattern = _PATTERNS.get(name)
+    if pattern is None:
+        return None
+    return TextPattern(parse_regex(pattern, flags="u"), name=f"format_{name.replace('-', '_')}")

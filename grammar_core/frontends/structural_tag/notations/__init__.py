@@ -16,7 +16,7 @@ from grammar_core.frontends.structural_tag.notations.notation import (
     markup_layout,
 )
 from grammar_core.frontends.structural_tag.notations.parameters import ParameterEmitter
-from grammar_core.ir.nodes import Rule
+from grammar_core.ir.nodes import Rule, RuleRef
 
 _NESTED = {"minimax_m3_xml": MinimaxM3Emitter, "cohere_xml": CohereEmitter}
 
@@ -32,29 +32,53 @@ class NotationOptions(NamedTuple):
     any_whitespace: bool = True
     strict_mode: bool = True
     excludes: tuple[str, ...] = ()
+    whitespace_pattern: str | None = None
+    loosen: frozenset[str] = frozenset()
 
 
-def notation_rules(schema: str, options: NotationOptions, text: WriteText) -> tuple[Rule, ...]:
-    """The rules of a schema, as JSON text, in a style; `root` is the first.
+class Notation:
+    """The rules of schemas in one notation. Their names have no hyphens.
 
-    `text` gives the expressions of the notation's tags, and may refer to rules that are elsewhere. Raises
-    JsonSchemaError and its subclasses.
+    `text` gives the expressions of the notation's tags.
     """
-    layout = build_layout(
-        LayoutOptions(options.any_whitespace, max_whitespace_cnt=options.max_whitespace_cnt)
-    )
-    markup = markup_layout(options.max_whitespace_cnt)
-    expander = Expander(Documents(schema, {}), loosen=frozenset())
-    kind = {"gemma": GemmaEmitter, **_NESTED}.get(options.style, NotationEmitter)
-    emitter = kind(
-        expander,
-        markup if options.style in _NESTED else layout,
-        any_order=options.any_order,
-        is_strict=options.strict_mode,
-        excludes=options.excludes,
-        text=text,
-    )
-    if options.style in PARAMETER_MARKUPS:
-        emitter = ParameterEmitter(emitter, markup, PARAMETER_MARKUPS[options.style])
-    emitter.emit(expander.root_goal())
-    return (*emitter.rules, *layout.rules, *markup.rules)
+
+    def __init__(self, options: NotationOptions, text: WriteText) -> None:
+        self.options = options
+        self._text = text
+        self._layout = build_layout(
+            LayoutOptions(
+                options.any_whitespace,
+                max_whitespace_cnt=options.max_whitespace_cnt,
+                whitespace_pattern=options.whitespace_pattern,
+            )
+        )
+        self._markup = markup_layout(options.max_whitespace_cnt, options.whitespace_pattern)
+        self._last: NotationEmitter | None = None
+
+    def add(self, schema: str) -> RuleRef:
+        """A reference to the rule of a schema, which is JSON text. Raises JsonSchemaError and its subclasses."""
+        expander = Expander(Documents(schema, {}), loosen=self.options.loosen)
+        emitter = self._emitter(expander)
+        if self._last is not None:
+            emitter.share(self._last)
+        self._last = emitter
+        if self.options.style in PARAMETER_MARKUPS:
+            emitter = ParameterEmitter(emitter, self._markup, PARAMETER_MARKUPS[self.options.style])
+        return emitter.emit_schema(expander.root_goal())
+
+    def rules(self) -> tuple[Rule, ...]:
+        """All rules of the schemas added so far."""
+        added = () if self._last is None else self._last.rules
+        return (*added, *self._layout.rules, *self._markup.rules)
+
+    def _emitter(self, expander: Expander) -> NotationEmitter:
+        style = self.options.style
+        kind = {"gemma": GemmaEmitter, **_NESTED}.get(style, NotationEmitter)
+        return kind(
+            expander,
+            self._markup if style in _NESTED else self._layout,
+            any_order=self.options.any_order,
+            is_strict=self.options.strict_mode,
+            excludes=self.options.excludes,
+            text=self._text,
+        )

@@ -15,10 +15,8 @@ QUOTE = '<|"|>'
 class GemmaEmitter(NotationEmitter):
     """Objects in Gemma's notation."""
 
-    def emit(self, root: Goal) -> None:
-        """Write the rule `root` and all that it needs."""
-        self._names["root"] = 1
-        self.emit_root(self.object_members(root))
+    def root_value(self, goal: Goal) -> Expr:
+        return self.object_members(goal)
 
     def language(self, hint: str, language: Any) -> Expr:
         if not isinstance(language, TextLanguage):

@@ -26,10 +26,8 @@ class NestedMarkupEmitter(NotationEmitter):
     object_brackets = array_brackets = (EMPTY, EMPTY)
     end_of_text: str
 
-    def emit(self, root: Goal) -> None:
-        """Write the rule `root` and all that it needs."""
-        self._names["root"] = 1
-        self.emit_root(self.object_members(root))
+    def root_value(self, goal: Goal) -> Expr:
+        return self.object_members(goal)
 
     def alternative(self, kind: str, alternative: Any, depth: int) -> list[Expr]:
         if kind == OBJECT:

@@ -13,8 +13,9 @@ from grammar_core.frontends.json_schema.goals import Goal
 from grammar_core.frontends.json_schema.layout import Layout
 from grammar_core.frontends.json_schema.texts import TextLanguage
 from grammar_core.frontends.json_schema.values import OBJECT
+from grammar_core.frontends.regex import parse_regex
 from grammar_core.frontends.structural_tag.notations.raw_texts import raw_text, without
-from grammar_core.ir.nodes import EMPTY, CharClass, Expr, Repeat, Rule, RuleOptions, RuleRef
+from grammar_core.ir.nodes import EMPTY, CharClass, Expr, Regex, Repeat, Rule, RuleOptions, RuleRef
 
 WriteText = Callable[[str], Expr]
 
@@ -41,6 +42,24 @@ class NotationEmitter(Emitter):
         self.text = text
         self._narrowed: dict[int, tuple[TextLanguage, TextLanguage]] = {}
         self._names.update(dict.fromkeys((GAP.name, *(rule.name for rule in layout.rules)), 1))
+
+    def share(self, other: NotationEmitter) -> None:
+        """Go on with the rules of another emitter, which wrote another schema in the same notation."""
+        self.rules, self._names, self._defined = other.rules, other._names, other._defined
+        self._pending, self._languages, self._narrowed = other._pending, other._languages, other._narrowed
+        self._any = other._any
+
+    def emit_schema(self, goal: Goal) -> RuleRef:
+        """Write the values that meet the goal, and all rules that they need."""
+        place = RuleRef(self.fresh("schema"))
+        self.rules.append(Rule(place.name, self.root_value(goal)))
+        while self._pending:
+            self._pending.pop()()
+        return place
+
+    def root_value(self, goal: Goal) -> Expr:
+        """What the whole text is."""
+        return self._body(goal, 0)
 
     def language(self, hint: str, language: Any) -> Expr:
         return super().language(
@@ -76,18 +95,12 @@ class NotationEmitter(Emitter):
         return self.raw(language.intersect(_BARE_NAME))
 
     def object_members(self, goal: Goal) -> Expr:
-        """The objects that meet the goal of the root, of which there must be some."""
+        """The objects that meet the goal, of which there must be some."""
         alternatives = self.expander.expand(goal, OBJECT)
         options = [one for shape in alternatives for one in object_emission.emit(self, shape, 0)]
         if not options:
             raise JsonSchemaError("The schema allows no object, which arguments are")
         return choice(options)
-
-    def emit_root(self, root: Expr) -> None:
-        """Put the rule `root` in front, and write all that is still to be written."""
-        self.rules.insert(0, Rule("root", root))
-        while self._pending:
-            self._pending.pop()()
 
     def refuse_key(self, name: str, *marks: str) -> None:
         """Refuse a key in which one of the marks behind a key is found."""
@@ -98,7 +111,10 @@ class NotationEmitter(Emitter):
                 )
 
 
-def markup_layout(max_whitespace: int | None) -> Layout:
+def markup_layout(max_whitespace: int | None, pattern: str | None) -> Layout:
     """White space between tags, and no commas."""
-    gap = Rule(GAP.name, Repeat(_WHITE_SPACE, 0, max_whitespace))
+    body: Expr = Repeat(_WHITE_SPACE, 0, max_whitespace)
+    if pattern is not None:
+        body = Regex(pattern, False, None, parse_regex(pattern, flags=None))
+    gap = Rule(GAP.name, body)
     return Layout(GAP, EMPTY, GAP, None, b"", (gap,))

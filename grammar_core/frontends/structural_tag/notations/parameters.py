@@ -28,9 +28,8 @@ class ParameterEmitter(NotationEmitter):
             excludes=inner.excludes,
             text=inner.text,
         )
-        self.rules, self._pending = inner.rules, inner._pending
         inner._names.update(self._names)
-        self._names = inner._names
+        self.share(inner)
         self._inner = inner
         self._markup = markup
         self._values: dict[Goal, RuleRef] = {}
@@ -38,10 +37,8 @@ class ParameterEmitter(NotationEmitter):
         gap = (GAP, self.text(before_value)) if before_value else ()
         self._after_key = Sequence((self.text(after_key), *gap))
 
-    def emit(self, root: Goal) -> None:
-        """Write the rule `root` and all that it needs."""
-        self._names["root"] = 1
-        self.emit_root(self.object_members(root))
+    def root_value(self, goal: Goal) -> Expr:
+        return self.object_members(goal)
 
     def named_member(self, name: str, value: Expr) -> RuleRef:
         self.refuse_key(name, self._markup.after_key.partition("\n")[0])
