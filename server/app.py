@@ -30,7 +30,19 @@ from server.middleware.stack import Protection, install_middleware
 from server.model_family import model_family
 from server.prompt import PromptRenderer
 from server.request_limits import RequestLimits
-from server.routes import chat_completions, completions, health, metrics, models, tokenization
+from server.responses.service import ResponsesService
+from server.responses.store import ResponseStore
+from server.routes import (
+    chat_completions,
+    completions,
+    health,
+    metrics,
+    models,
+    tokenization,
+)
+from server.routes import (
+    responses as responses_routes,
+)
 from server.sampling import defaults_from_generation_config
 from server.schemas.model_list import ModelCard
 from server.services import Services
@@ -85,9 +97,14 @@ def create_app(
         chat = ChatService(backend, grammars, prompts, planner, outputs, limits)
         completions = CompletionService(backend, grammars, prompts, configured, outputs, limits)
         _watch(backend, grammars)
+        store = ResponseStore(
+            max_responses=settings.max_stored_responses, max_bytes=settings.max_stored_response_bytes
+        )
+        responses = ResponsesService(chat, store, max_background=settings.max_waiting)
         app.state.services = Services(
             chat=chat,
             completions=completions,
+            responses=responses,
             tokens=TokenizationService(backend, prompts, limits),
             engine=backend.engine,
             metrics=backend.metrics,
@@ -100,6 +117,7 @@ def create_app(
             yield
         finally:
             backend.engine.stop()
+            await responses.close()
             prompts.close()
             grammars.close()
 
@@ -107,7 +125,7 @@ def create_app(
     app = FastAPI(title="Syntagma", version=__version__, lifespan=lifespan, openapi_url=None)
     install_error_handlers(app, lambda error: _note_refusal(app, http_metrics, error))
     install_middleware(app, _protection(settings), http_metrics, logs_access=settings.access_log)
-    for routes in (chat_completions, completions, tokenization, models, health, metrics):
+    for routes in (chat_completions, completions, responses_routes, tokenization, models, health, metrics):
         app.include_router(routes.router)
     return app
 

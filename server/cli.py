@@ -129,6 +129,12 @@ def serve(
     cors_origin: Annotated[
         list[str] | None, _option("Origin whose web pages may ask; may be given again [default: none].")
     ] = None,
+    max_stored_responses: Annotated[
+        int | None, _option("Responses that can be asked for later [default: 1000].")
+    ] = None,
+    max_stored_response_bytes: Annotated[
+        int | None, _option("Memory for them, in bytes [default: 64 MiB].")
+    ] = None,
     keep_alive_s: Annotated[
         float | None, _option("Seconds until a stream without events sends a comment [default: 15].")
     ] = None,

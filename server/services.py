@@ -12,6 +12,7 @@ from server.body import BodyLimits
 from server.completion_service import CompletionService
 from server.generation import ChatService
 from server.metrics import HttpMetrics, ServerMetrics
+from server.responses.service import ResponsesService
 from server.schemas.model_list import ModelCard
 from server.tokenization import TokenizationService
 
@@ -20,6 +21,7 @@ from server.tokenization import TokenizationService
 class Services:
     chat: ChatService
     completions: CompletionService
+    responses: ResponsesService
     tokens: TokenizationService
     engine: TextEngine
     metrics: ServerMetrics

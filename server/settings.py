@@ -106,6 +106,10 @@ class ServerSettings(BaseSettings):
     """How many requests of a client may be in the making at the same time."""
     cors_origin: ListOfTexts = []
     """Origins whose web pages may ask; "*" is all."""
+    max_stored_responses: Annotated[int, Field(ge=0)] = 1000
+    """How many responses can be asked for later."""
+    max_stored_response_bytes: Positive = 64 << 20
+    """Memory for them."""
     keep_alive_s: Annotated[float, Field(ge=0)] = 15.0
     """After so long without an event a stream sends a comment; 0 is never."""
     shutdown_grace_s: Annotated[int, Field(ge=0)] = 5
