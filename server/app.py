@@ -28,6 +28,7 @@ from server.metrics import HttpMetrics, ServerMetrics
 from server.middleware.api_keys import api_key, read_api_keys
 from server.middleware.stack import Protection, install_middleware
 from server.model_family import model_family
+from server.openapi import install_openapi
 from server.prompt import PromptRenderer
 from server.request_limits import RequestLimits
 from server.responses.service import ResponsesService
@@ -121,8 +122,9 @@ def create_app(
             prompts.close()
             grammars.close()
 
-    # The request bodies are validated by hand, so generated API pages would show none of their fields.
-    app = FastAPI(title="Syntagma", version=__version__, lifespan=lifespan, openapi_url=None)
+    # No pages about the document: they would load their scripts from elsewhere.
+    app = FastAPI(title="Syntagma", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
+    install_openapi(app)
     install_error_handlers(app, lambda error: _note_refusal(app, http_metrics, error))
     install_middleware(app, _protection(settings), http_metrics, logs_access=settings.access_log)
     for routes in (chat_completions, completions, responses_routes, tokenization, models, health, metrics):

@@ -11,8 +11,10 @@ from server.services import ServicesOfApp
 router = APIRouter()
 
 
-@router.api_route("/health", methods=["GET", "HEAD"])
-@router.api_route("/ping", methods=["GET", "POST"])
+@router.get("/health")
+@router.head("/health", include_in_schema=False)
+@router.get("/ping")
+@router.post("/ping", include_in_schema=False)
 async def get_health(services: ServicesOfApp) -> JSONResponse:
     """200 while requests are answered, else 503."""
     if services.engine.is_healthy:

@@ -27,7 +27,19 @@ def _part_text(part: Any, index: int) -> str:
     return text
 
 
-ItemText = Annotated[str, BeforeValidator(_as_text)]
+class InputTextPart(BaseModel):
+    type: Literal["input_text", "output_text", "text"]
+    text: str
+
+
+class RefusalPart(BaseModel):
+    type: Literal["refusal"]
+    refusal: str
+
+
+ItemText = Annotated[
+    str, BeforeValidator(_as_text, json_schema_input_type=str | list[InputTextPart | RefusalPart])
+]
 
 
 class _Item(BaseModel):
