@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install serve test tokenizers lint format typecheck asan bench wheel clean
+.PHONY: help install serve test tokenizers lint format typecheck asan fuzz bench wheel clean
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ asan: $(VENV)/.installed ## Run the engine's tests on a core built with AddressS
 		PYTHONPATH=".:$$($(abspath $(BIN))/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
 		LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
 		$(abspath $(BIN))/python -S -m pytest tests/grammar_core -p no:cacheprovider $(ARGS)
+
+fuzz: $(VENV)/.installed ## Send requests made from the server's OpenAPI document (ARGS: how many to each path)
+	$(BIN)/python -m tests.server.fuzzing $(ARGS)
 
 bench: $(VENV)/.bench ## Measure compile and mask times beside other engines (options in ARGS)
 	$(BIN)/python -m benchmarks.masks $(ARGS)

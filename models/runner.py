@@ -69,6 +69,11 @@ class ModelRunner:
         """Tokens the longest possible sequence may have, by the memory of the cache."""
         return self._kv_cells // _COLUMN_STEP * _COLUMN_STEP
 
+    @property
+    def cache_usage(self) -> float:
+        """The part of the cache's memory that holds keys and values of sequences; may be read anywhere."""
+        return sum(slot.length for slot in list(self._slots.values())) / self._kv_cells
+
     def fits(self, sequences: int, longest: int) -> bool:
         """Whether the cache can hold so many sequences, the longest of them with so many tokens."""
         return sequences * _round_up(longest, _COLUMN_STEP) <= self._kv_cells

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from server.constraints.constraint import Source
 from server.engine import GenerationRequest, TextStream
+from server.metrics import ServerMetrics
 from server.sampling import SamplingDefaults
 
 if TYPE_CHECKING:
@@ -44,6 +45,10 @@ class TextEngine(Protocol):
         """Requests that wait for a place."""
 
     @property
+    def kv_cache_usage(self) -> float:
+        """The part of the attention cache's memory that is in use."""
+
+    @property
     def is_healthy(self) -> bool: ...
 
     def start(self) -> None: ...
@@ -55,6 +60,9 @@ class TextEngine(Protocol):
 
 class Compiler(Protocol):
     def compile_source(self, source: Source) -> CompiledGrammar: ...
+
+    def get_cache_size_bytes(self) -> int:
+        """Bytes that the kept grammars use."""
 
     def find_source(self, source: Source) -> CompiledGrammar | None:
         """What was compiled before, if it is still there; never blocks."""
@@ -83,5 +91,6 @@ class Backend:
     sampling_defaults: SamplingDefaults
     longest_token_bytes: int
     """So many bytes of text at most are one token of a prompt."""
+    metrics: ServerMetrics
     summary: dict[str, str]
     """What the start-up lines tell about it, label by label."""

@@ -71,7 +71,7 @@ class ChatService:
         """Requests that are not yet with the engine end soon, because the server is shutting down."""
         self._grammars.end_waits()
 
-    async def start(self, request: ChatCompletionRequest) -> Generation:
+    async def start(self, request: ChatCompletionRequest, *, id_prefix: str = "chatcmpl-") -> Generation:
         """Submit the request to the engine.
 
         Raises:
@@ -97,7 +97,7 @@ class ChatService:
             sampling=sampling,
             max_context=self._backend.engine.max_context,
             grammar=grammar,
-            request_id=f"chatcmpl-{request.request_id or uuid.uuid4().hex}",
+            request_id=f"{id_prefix}{request.request_id or uuid.uuid4().hex}",
             return_captures=bool(request.return_captures),
             shown_tokens=plan.shown_tokens,
             logprobs=logprobs,

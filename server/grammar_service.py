@@ -9,6 +9,7 @@ not begun; if it has, it ends in its thread and its result is cached.
 from __future__ import annotations
 
 import asyncio
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from grammar_core.errors import GrammarError
 from server.backend import Compiler
 from server.constraints.constraint import Constraint, Source, SourceError
 from server.errors import ApiError, invalid_request, overloaded
+from server.metrics import GrammarMetrics
 
 if TYPE_CHECKING:
     from grammar_core import CompiledGrammar
@@ -39,8 +41,16 @@ class GrammarService:
     """
 
     def __init__(
-        self, compiler: Compiler, *, max_threads: int, max_pending: int, timeout_s: float, max_bytes: int
+        self,
+        compiler: Compiler,
+        *,
+        max_threads: int,
+        max_pending: int,
+        timeout_s: float,
+        max_bytes: int,
+        metrics: GrammarMetrics | None = None,
     ) -> None:
+        self._metrics = metrics
         self._compiler = compiler
         self._pool = ThreadPoolExecutor(max_threads, thread_name_prefix="grammar")
         self._max_pending = max_pending
@@ -61,6 +71,8 @@ class GrammarService:
         source = constraint.source
         self._check_size(constraint)
         cached = self._compiler.find_source(source)
+        if self._metrics is not None:
+            self._metrics.looked_up(is_hit=cached is not None)
         if cached is not None:
             return cached
         compile_ = self._join(source)
@@ -74,6 +86,11 @@ class GrammarService:
             raise _invalid_grammar(str(error), error.param) from None
         finally:
             self._leave(source, compile_)
+
+    @property
+    def in_flight(self) -> int:
+        """Compiles that run or wait."""
+        return len(self._in_flight)
 
     def end_waits(self) -> None:
         """Whoever waits for a compile, now or later, is told at once that the server is shutting down."""
@@ -110,11 +127,19 @@ class GrammarService:
     def _begin(self, source: Source) -> _Compile:
         if len(self._in_flight) >= self._max_pending:
             raise overloaded("Too many grammars are being compiled; try again in a moment.")
-        compile_ = _Compile(self._pool.submit(self._compiler.compile_source, source))
+        compile_ = _Compile(self._pool.submit(self._compile, source))
         self._in_flight[source] = compile_
         loop = asyncio.get_running_loop()
         compile_.future.add_done_callback(lambda _: self._forget_soon(loop, source, compile_))
         return compile_
+
+    def _compile(self, source: Source) -> CompiledGrammar:
+        began = time.perf_counter()
+        try:
+            return self._compiler.compile_source(source)
+        finally:
+            if self._metrics is not None:
+                self._metrics.compiled(time.perf_counter() - began)
 
     def _forget_soon(self, loop: asyncio.AbstractEventLoop, source: Source, compile_: _Compile) -> None:
         """Runs in the worker's thread, so the dictionary is changed through the loop."""

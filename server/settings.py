@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import (
     BaseSettings,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     YamlConfigSettingsSource,
@@ -31,6 +32,13 @@ LogprobsMode = Literal["raw_logprobs", "processed_logprobs"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 DType = Literal["auto", "float32", "bfloat16", "float16"]
 
+
+def _split(value: Any) -> Any:
+    """An environment variable has its values separated by commas."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+ListOfTexts = Annotated[list[str], NoDecode, BeforeValidator(_split)]
 Positive = Annotated[int, Field(ge=1)]
 
 
@@ -76,6 +84,8 @@ class ServerSettings(BaseSettings):
 
     max_body_bytes: Positive = 10 << 20
     """The longest request body."""
+    body_timeout_s: Annotated[float, Field(gt=0)] = 60.0
+    """How long a client may take to send a request's body."""
     max_answer_tokens: Positive | None = None
     """The longest answer that may be asked for; without it, what the context leaves."""
     max_logprobs: Annotated[int, Field(ge=0, le=1000)] = 20
@@ -86,10 +96,29 @@ class ServerSettings(BaseSettings):
     """Whether requests may have priorities."""
     allow_request_chat_template: bool = False
     """Whether a request may bring a chat template, which is a program that runs in the server's sandbox."""
+    api_key: ListOfTexts = []
+    """Keys that clients must send; without any, everybody may ask."""
+    api_key_file: Path | None = None
+    """A file with more keys: a key, or a name and a key, on each line."""
+    requests_per_minute: Positive | None = None
+    """How many requests a client may send; clients are told apart by their keys, or by their addresses."""
+    concurrent_requests: Positive | None = None
+    """How many requests of a client may be in the making at the same time."""
+    cors_origin: ListOfTexts = []
+    """Origins whose web pages may ask; "*" is all."""
+    max_stored_responses: Annotated[int, Field(ge=0)] = 1000
+    """How many responses can be asked for later."""
+    max_stored_response_bytes: Positive = 64 << 20
+    """Memory for them."""
+    keep_alive_s: Annotated[float, Field(ge=0)] = 15.0
+    """After so long without an event a stream sends a comment; 0 is never."""
     shutdown_grace_s: Annotated[int, Field(ge=0)] = 5
     """How long running answers may go on after the server was told to stop."""
     log_level: LogLevel = "info"
+    log_format: Literal["text", "json"] = "text"
     access_log: bool = True
+    otlp_endpoint: str | None = None
+    """Where traces are sent (OTLP over HTTP), such as http://localhost:4318; needs the extra "tracing"."""
 
     @classmethod
     def settings_customise_sources(

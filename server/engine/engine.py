@@ -23,6 +23,7 @@ from server.engine.bad_words import TokenSearch
 from server.engine.captures import captures_of, excess_of
 from server.engine.constraint import MaskFiller, MaskRow, Matcher, Vocabulary, fault_of
 from server.engine.forward import forward
+from server.engine.observer import EngineObserver, NoObserver
 from server.engine.outbox import Outbox, send_to
 from server.engine.request import (
     ContextLengthError,
@@ -76,10 +77,14 @@ class Engine:
         kv_cache_bytes: int = 2 << 30,
         prefill_tokens: int = 512,
         matcher_factory: MatcherFactory = native_matcher,
+        observer: EngineObserver | None = None,
     ) -> None:
+        self._observer = observer or NoObserver()
         self._runner = ModelRunner(loaded_model, max_batch_size=max_batch_size, kv_cache_bytes=kv_cache_bytes)
         self._sampler = Sampler(loaded_model.vocab_size, loaded_model.device)
-        self._masks = MaskFiller(loaded_model.vocab_size, list(loaded_model.tokenizer.get_vocab().values()))
+        self._masks = MaskFiller(
+            loaded_model.vocab_size, list(loaded_model.tokenizer.get_vocab().values()), self._observer
+        )
         self._scheduler = Scheduler(max_batch_size, prefill_tokens, self._runner.fits)
         self._max_context = min(loaded_model.max_context, self._runner.max_columns)
         self._max_pending = max_batch_size + max_waiting
@@ -133,6 +138,11 @@ class Engine:
     def waiting(self) -> int:
         """Requests in the queue."""
         return max(len(self._live) - self.running, 0)
+
+    @property
+    def kv_cache_usage(self) -> float:
+        """The part of the attention cache's memory that is in use."""
+        return self._runner.cache_usage
 
     @property
     def is_healthy(self) -> bool:
@@ -282,6 +292,7 @@ class Engine:
 
     def _compute(self, step: Step) -> list[Sequence]:
         """Forward pass; the sequences that can be sampled now. Those that lack only their mask are held."""
+        self._note_beginnings(step.sequences)
         complete = [
             (i, s)
             for i, (s, length) in enumerate(zip(step.sequences, step.lengths, strict=True))
@@ -301,6 +312,21 @@ class Engine:
         ready = [s for _, s in complete if _has_mask(s)]
         self._hold([s for _, s in complete if not _has_mask(s)])
         return ready
+
+    def _note_beginnings(self, sequences: list[Sequence]) -> None:
+        for sequence in sequences:
+            if not sequence.has_begun:
+                sequence.has_begun = True
+                waited = time.monotonic() - sequence.submitted_at
+                self._observer.began(waited, len(sequence.request.prompt_token_ids))
+
+    def _note_token(self, sequence: Sequence) -> None:
+        now = time.monotonic()
+        if sequence.last_token_at is None:
+            self._observer.first_token(now - sequence.submitted_at)
+        else:
+            self._observer.next_token(now - sequence.last_token_at)
+        sequence.last_token_at = now
 
     def _await_masks(self, masks: list[Future[MaskRow]]) -> None:
         pending = [mask for mask in masks if not mask.done()]
@@ -329,6 +355,7 @@ class Engine:
         )
         bitmask = np.stack([row.bits for row in rows]) if is_masked else None
         sampled = self._sampler.sample(logits, prepared, bitmask)
+        self._observer.step(len(sequences))
         for i, (sequence, row, token_id) in enumerate(zip(sequences, rows, sampled.token_ids, strict=True)):
             fault = Fault(sampled.errors[i]) if i in sampled.errors else None
             self._take_result(sequence, token_id, row.fault or fault, sampled.logprobs.get(i))
@@ -357,6 +384,7 @@ class Engine:
             return
         may_stop = sequence.may_stop
         sequence.push(token_id, self._vocabulary[token_id])
+        self._note_token(sequence)
         is_requested = may_stop and token_id in request.stop_token_ids
         is_end = is_requested or token_id in self._stop_ids
         text = ""
@@ -440,6 +468,13 @@ class Engine:
             if sequence not in self._live:
                 return
             self._live.discard(sequence)
+        assert last.finish_reason is not None
+        self._observer.ended(
+            last.finish_reason,
+            time.monotonic() - sequence.submitted_at,
+            len(sequence.request.prompt_token_ids),
+            sequence.generated,
+        )
         if sequence.mask is not None:
             sequence.mask.cancel()  # one that is being made already goes on, for nobody
         self._outbox.add(sequence.stream, last)
@@ -447,6 +482,8 @@ class Engine:
         self._runner.release(sequence, tainted=last.error is not None)
 
     def _free_preempted(self) -> None:
+        if self._scheduler.preempted:
+            self._observer.preempted(len(self._scheduler.preempted))
         for sequence in self._scheduler.preempted:
             self._runner.release(sequence)
         self._scheduler.preempted.clear()

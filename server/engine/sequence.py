@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
@@ -49,6 +50,9 @@ class Sequence:
     bans: TokenBans | None = None
     counts: TokenCounts | None = None
     prompt_logprobs: list[TokenLogprobs] | None = None
+    submitted_at: float = field(default_factory=time.monotonic)
+    last_token_at: float | None = None
+    has_begun: bool = False
 
     def __post_init__(self) -> None:
         self.token_ids = list(self.request.prompt_token_ids)

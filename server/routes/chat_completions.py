@@ -18,10 +18,14 @@ router = APIRouter()
 
 @router.post("/v1/chat/completions")
 async def create_chat_completion(http: Request, services: ServicesOfApp) -> Response:
-    body = await read_json_object(http, max_bytes=services.max_body_bytes)
+    body = await read_json_object(http, services.body_limits)
     request = parse_chat_request(body)
     generation = await until_disconnect(http.receive, services.chat.start(request))
     if request.stream:
-        return EventStreamResponse(streamed_answer(generation), on_close=generation.streams.cancel)
+        return EventStreamResponse(
+            streamed_answer(generation),
+            on_close=generation.streams.cancel,
+            keep_alive_s=services.keep_alive_s,
+        )
     completion = await until_disconnect(http.receive, whole_answer(generation))
     return JSONResponse(completion.model_dump())

@@ -18,10 +18,12 @@ router = APIRouter()
 
 @router.post("/v1/completions")
 async def create_completion(http: Request, services: ServicesOfApp) -> Response:
-    body = await read_json_object(http, max_bytes=services.max_body_bytes)
+    body = await read_json_object(http, services.body_limits)
     request = parse_completion_request(body)
     job = await until_disconnect(http.receive, services.completions.start(request))
     if request.stream:
-        return EventStreamResponse(streamed_completion(job, request), on_close=job.streams.cancel)
+        return EventStreamResponse(
+            streamed_completion(job, request), on_close=job.streams.cancel, keep_alive_s=services.keep_alive_s
+        )
     completion = await until_disconnect(http.receive, whole_completion(job, request))
     return JSONResponse(completion.model_dump())

@@ -43,11 +43,16 @@ def drop_empty_fields(message: Any) -> Any:
     }
 
 
-Text = Annotated[str, BeforeValidator(join_text_parts)]
-
-
 class _Strict(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
+
+
+class TextPart(_Strict):
+    type: Literal["text"]
+    text: str
+
+
+Text = Annotated[str, BeforeValidator(join_text_parts, json_schema_input_type=str | list[TextPart])]
 
 
 class FunctionCall(_Strict):

@@ -68,7 +68,12 @@ class SamplingFields(BaseModel):
     ignore_eos: bool | None = None
     """The model's own stop tokens do not end the answer; only a finished grammar does."""
     stop: (
-        Annotated[list[StopString], BeforeValidator(_as_list), Field(max_length=MAX_STOP_STRINGS)] | None
+        Annotated[
+            list[StopString],
+            BeforeValidator(_as_list, json_schema_input_type=StopString | list[StopString]),
+            Field(max_length=MAX_STOP_STRINGS),
+        ]
+        | None
     ) = None
     stop_token_ids: TokenIds | None = None
     include_stop_str_in_output: bool | None = None

@@ -20,6 +20,7 @@ from server.engine import (
     TextDelta,
     TextStream,
 )
+from server.metrics import ServerMetrics
 from server.sampling import SamplingDefaults
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class FakeEngine:
         self.max_pending = 100
         self.token_bytes = self.text_bytes = [bytes([byte]) for byte in range(256)]
         self.is_healthy = False
+        self.kv_cache_usage = 0.25
         self.overloaded = False
         self.requests: list[GenerationRequest] = []
         self.cancelled: list[str] = []
@@ -121,6 +123,9 @@ class FakeCompiler:
         self.cached[source] = cast("CompiledGrammar", source.build(BYTE_VOCABULARY))
         return self.cached[source]
 
+    def get_cache_size_bytes(self) -> int:
+        return 100 * len(self.cached)
+
     def find_source(self, source: Source) -> CompiledGrammar | None:
         return self.cached.get(source) if self.finds_cached else None
 
@@ -150,6 +155,7 @@ def fake_backend(
         engine=engine or FakeEngine(),
         sampling_defaults=defaults or SamplingDefaults(),
         longest_token_bytes=2,
+        metrics=ServerMetrics(MODEL_NAME),
         summary={"model": "none"},
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -190,6 +191,21 @@ def test_other_content_type(client: httpx.Client) -> None:
 def test_body_that_is_too_large(client: httpx.Client, settings: ServerSettings) -> None:
     error = refusal(post(client, user="x" * settings.max_body_bytes), 413)
     assert f"{settings.max_body_bytes:,}" in error["message"]
+
+
+class TestSlowBody:
+    @pytest.fixture
+    def settings(self) -> ServerSettings:
+        return ServerSettings(body_timeout_s=0.2, access_log=False)
+
+    def test_body_that_takes_too_long(self, client: httpx.Client) -> None:
+        def drip() -> Iterator[bytes]:
+            yield b'{"messages"'
+            time.sleep(0.6)
+            yield b": []}"
+
+        response = client.post(URL, content=drip(), headers={"Content-Type": "application/json"})
+        assert refusal(response, 408)["code"] == "request_timeout"
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -268,7 +268,10 @@ class TestWithMoreAllowed:
     @pytest.fixture
     def settings(self) -> ServerSettings:
         return ServerSettings(
-            allow_request_chat_template=True, scheduling_policy="priority", max_answer_tokens=50
+            allow_request_chat_template=True,
+            scheduling_policy="priority",
+            max_answer_tokens=50,
+            access_log=False,
         )
 
     def test_a_template_of_the_request(self, client: httpx.Client, engine: FakeEngine) -> None:
