@@ -54,6 +54,7 @@ from grammar_core.ir.nodes import (
 )
 
 _Handler = Callable[[re.Match[str]], None]
+_NOTHING = nodes.Literal(b"")
 _ENDS_ALTERNATIVE = frozenset(("bar", "newline", "end", "brace", "close", "shut", "amp"))
 _ATOMS = frozenset(("name", "string", "dots", "regex", "open", "substring"))
 
@@ -307,7 +308,10 @@ class Parser:
         token = match["string"]
         atom = self._body.atoms.get(token)
         if atom is None:
-            atom = self._body.atoms[token] = self._woven(self._read_string(token, match.start("string")))
+            expr = self._read_string(token, match.start("string"))
+            # Every string but the empty one is a lexeme.
+            is_woven = self._body.weaves and expr != _NOTHING
+            atom = self._body.atoms[token] = Sequence((expr, self._ignored)) if is_woven else expr
         self._add(atom)
 
     def _read_string(self, token: str, offset: int) -> Expr:
