@@ -16,7 +16,10 @@ from server.tool_calls.tools import ToolUse
 
 @dataclass(frozen=True)
 class AnswerForm:
-    """How the answers to a request are to be read. Every choice has a reader of its own."""
+    """How the answers to a request are to be read. Every choice has a reader of its own.
+
+    `format` is that of the tool calls, if there may be any, or of the messages an answer consists of.
+    """
 
     thinking: Thinking | None = None
     hides_thoughts: bool = False
@@ -93,7 +96,8 @@ def _unwanted(form: AnswerForm) -> tuple[type[Event], ...]:
 
 
 def _parser(form: AnswerForm) -> ToolCallParser | None:
-    if form.tools is None or form.format is None:
+    if form.format is None:
         return None
-    functions: list[dict[str, Any]] = [tool.as_function() for tool in form.tools.tools]
+    tools = form.tools.tools if form.tools else ()
+    functions: list[dict[str, Any]] = [tool.as_function() for tool in tools]
     return ToolCallParser(form.format, functions)

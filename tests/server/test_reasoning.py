@@ -36,10 +36,39 @@ THOUGHTFUL = "<think>\nLet me see.\n</think>\n\n42"
 BYTES = TokenizerInfo([*(bytes([byte]) for byte in range(256)), "</s>"], stop_token_ids=[256])
 
 
+# A family whose thoughts and answers are messages, with control tokens around them.
+MESSAGES_TEMPLATE = (
+    "{% for message in messages %}<|start|>{{ message['role'] }}<|message|>{{ message['content'] }}<|end|>"
+    "{% endfor %}<|start|>assistant{# <|channel|> tools tool_calls #}"
+)
+MESSAGE_TOKENS = (
+    "<|start|>",
+    "<|end|>",
+    "<|message|>",
+    "<|channel|>",
+    "<|constrain|>",
+    "<|call|>",
+    "<|return|>",
+)
+MESSAGES = "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>42"
+
+
 @pytest.fixture
 def client(engine: FakeEngine) -> Iterator[httpx.Client]:
+    yield from serving(engine, TEMPLATE)
+
+
+@pytest.fixture
+def of_messages(engine: FakeEngine) -> Iterator[httpx.Client]:
+    yield from serving(engine, MESSAGES_TEMPLATE, MESSAGE_TOKENS)
+
+
+def serving(
+    engine: FakeEngine, template: str, control_tokens: tuple[str, ...] = ()
+) -> Iterator[httpx.Client]:
     tokenizer = byte_tokenizer()
-    tokenizer.chat_template = TEMPLATE
+    tokenizer.add_special_tokens({"additional_special_tokens": list(control_tokens)})
+    tokenizer.chat_template = template
     backend = dataclasses.replace(fake_backend(engine), tokenizer=cast(Any, tokenizer))
     with (
         running_server(create_app(ServerSettings(), open_backend=lambda _: backend)) as url,
@@ -192,6 +221,36 @@ def test_openai_client_sees_the_thoughts(client: httpx.Client, engine: FakeEngin
         "reasoning_content": "\nLet me see.\n",
         "reasoning": "\nLet me see.\n",
     }
+
+
+def test_messages_of_thoughts_and_answer(of_messages: httpx.Client, engine: FakeEngine) -> None:
+    engine.script = lambda request: spell(MESSAGES)
+    answer = message(of_messages)
+    assert (answer["reasoning_content"], answer["content"]) == ("hm", "42")
+    assert message(of_messages, include_reasoning=False)["content"] == "42"
+    [request, _] = engine.requests
+    assert request.grammar is None
+    assert set(request.shown_tokens.values()) == {token.encode() for token in MESSAGE_TOKENS}
+
+
+def test_constraint_is_about_the_final_message(of_messages: httpx.Client, engine: FakeEngine) -> None:
+    engine.script = lambda request: spell(MESSAGES)
+    assert message(of_messages, guided_regex="[0-9]+")["content"] == "42"
+    message(of_messages, guided_choice=["42", "<|channel|>x"])
+    covered, covering = engine.requests
+    assert obeys(covered, f"{MESSAGES}<|return|>")
+    assert not obeys(covered, MESSAGES.replace("42", "no") + "<|return|>")
+    assert not obeys(covered, "42")
+    assert obeys(covering, "42")
+
+
+def test_calls_are_messages(of_messages: httpx.Client, engine: FakeEngine) -> None:
+    header = "<|channel|>commentary to=functions.time <|constrain|>json<|message|>"
+    engine.script = lambda request: spell(f"{header}{{}}")
+    response = ask(of_messages, tools=[{"type": "function", "function": {"name": "time"}}])
+    [choice] = response["choices"]
+    assert choice["message"]["tool_calls"][0]["function"] == {"name": "time", "arguments": "{}"}
+    assert choice["finish_reason"] == "tool_calls"
 
 
 @pytest.mark.parametrize(
