@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -384,3 +386,20 @@ def test_langchain_bind_tools_auto(chat: ChatOpenAI) -> None:
     for made in answer.tool_calls:
         assert made["name"] == "paint"
         assert made["args"]["colour"] in COLOURS
+
+
+# --- examples
+
+
+@pytest.mark.parametrize("name", ["langchain_structured_output.py", "langchain_tools.py"])
+def test_example_runs(url: str, name: str) -> None:
+    result = subprocess.run(
+        [sys.executable, f"examples/{name}", f"{url}/v1"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("==") == 3
