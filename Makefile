@@ -18,10 +18,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install serve test tokenizers lint format typecheck asan fuzz bench maskbench wheel clean
+.PHONY: help install serve test tokenizers lint format typecheck asan fuzz bench maskbench wheel clean schema-suite
 
 help: ## List the targets
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(VENV)/.installed ## Create .venv with the project, its tests and linters
 
@@ -68,6 +68,9 @@ bench: $(VENV)/.bench ## Measure compile and mask times beside other engines (op
 
 maskbench: $(VENV)/.bench ## Judge JSON schema engines on the corpus DATA (options in ARGS)
 	$(BIN)/python -m benchmarks.maskbench $(DATA) $(ARGS)
+
+schema-suite: $(VENV)/.installed ## Judge the JSON Schema Test Suite in the folder SUITE, write docs/json_schema_suite.md
+	$(BIN)/python -m benchmarks.json_schema_suite $(SUITE)
 
 wheel: $(VENV)/.installed ## Build the wheel into dist/
 	$(BIN)/pip wheel --no-deps --no-build-isolation --wheel-dir dist .

@@ -47,7 +47,10 @@ _SCHEMA = {"type": "json_schema", "json_schema": {"type": "object"}}
         (tag("<a>", sequence(ANY, const("x")), ["", ""]), "/end", "free text"),
         (tag("<a>", tag("<b>", ANY, ""), "</a>"), "/content/end", "free text"),
         (tag("<a>", ANY, []), "/end", "'end' is empty"),
-        (tag("<a>", ANY, ["x", 3]), "/end/1", "An end is text"),
+        (tag("<a>", ANY, ["x", 3]), "/end/1", "'end' must be text, not a number"),
+        (tag("<a>", ANY, ["x", "\ud800"]), "/end/1", "surrogate"),
+        ({"type": "dispatch", "rules": [["\udfff", ANY]]}, "/rules/0/0", "surrogate"),
+        ({"type": "dispatch", "rules": [[3, ANY]]}, "/rules/0/0", "must be text, not a number"),
         (tag("<a>", ANY, {"type": "regex", "pattern": "a"}), "/end/type", "may be 'token'"),
         (tag(3, ANY, "x"), "/begin", "An object is expected, not a number"),
         (triggered(["<t"], [T, U]), "/tags/1/begin", "begins with no trigger"),
@@ -157,3 +160,11 @@ def test_limits_of_what_is_inside_stay_limits() -> None:
         Grammar.from_structural_tag(sequence({"type": "grammar", "grammar": grammar}))
     assert caught.value.pointer == "/elements/0/grammar"
     assert caught.value.limit
+
+
+def test_many_triggers_and_excludes() -> None:
+    names = [f"<{number}>" for number in range(5_000)]
+    tags = [tag(name, const("x"), "!") for name in names]
+    excludes = [f"</{number}>" for number in range(5_000)]
+    rules = Grammar.from_structural_tag(triggered(names, tags, excludes=excludes)).rules
+    assert len(rules) > 5_000
