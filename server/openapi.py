@@ -23,7 +23,7 @@ from server.schemas.completion_response import Completion
 from server.schemas.error import ErrorBody
 from server.schemas.field_policy import HARMLESS_VALUES
 from server.schemas.responses_request import ResponsesRequest
-from server.schemas.responses_response import ResponseObject
+from server.schemas.responses_response import ResponseEvent, ResponseObject
 from server.schemas.tokenization import DetokenizeRequest, TokenizeRequest
 
 _REF = "#/components/schemas/{model}"
@@ -43,7 +43,7 @@ class _Body:
 _BODIES: Mapping[str, _Body] = {
     "/v1/chat/completions": _Body(ChatCompletionRequest, ChatCompletion, ChatCompletionChunk, True),
     "/v1/completions": _Body(CompletionRequest, Completion, Completion, True),
-    "/v1/responses": _Body(ResponsesRequest, ResponseObject, ResponseObject, True),
+    "/v1/responses": _Body(ResponsesRequest, ResponseObject, ResponseEvent, True),
     "/tokenize": _Body(TokenizeRequest),
     "/v1/tokenize": _Body(TokenizeRequest),
     "/detokenize": _Body(DetokenizeRequest),
@@ -110,7 +110,8 @@ def _describe_body(operation: dict[str, Any], body: _Body) -> None:
 
 def _event_schema(event: type[BaseModel]) -> dict[str, Any]:
     """Of one event; the last of a chat's or a completion's is ``[DONE]``."""
-    data = {"type": "string", "contentMediaType": "application/json", "contentSchema": _reference(event)}
+    chunk = {"contentMediaType": "application/json", "contentSchema": _reference(event)}
+    data = {"type": "string", "anyOf": [chunk, {"const": "[DONE]"}]}
     properties = {"data": data, "event": {"type": "string"}}
     return {"type": "object", "properties": properties, "required": ["data"]}
 
