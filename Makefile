@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install serve test tokenizers lint format typecheck asan fuzz bench wheel clean
+.PHONY: help install serve test tokenizers lint format typecheck asan fuzz bench maskbench wheel clean
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ fuzz: $(VENV)/.installed ## Send requests made from the server's OpenAPI documen
 
 bench: $(VENV)/.bench ## Measure compile and mask times beside other engines (options in ARGS)
 	$(BIN)/python -m benchmarks.masks $(ARGS)
+
+maskbench: $(VENV)/.bench ## Judge JSON schema engines on the corpus DATA (options in ARGS)
+	$(BIN)/python -m benchmarks.maskbench $(DATA) $(ARGS)
 
 wheel: $(VENV)/.installed ## Build the wheel into dist/
 	$(BIN)/pip wheel --no-deps --no-build-isolation --wheel-dir dist .

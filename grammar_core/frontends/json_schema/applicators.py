@@ -8,7 +8,6 @@ from typing import Any
 from grammar_core.frontends.json_schema import array_keywords, object_keywords, scalar_keywords
 from grammar_core.frontends.json_schema.expansion import _FULL, Expander
 from grammar_core.frontends.json_schema.goals import ANY, Goal, complement
-from grammar_core.frontends.json_schema.key_sets import NamedKeys
 from grammar_core.frontends.json_schema.keywords import Subschema
 from grammar_core.frontends.json_schema.shapes import ObjectShape
 from grammar_core.frontends.json_schema.values import ARRAY, NULL, NUMBER, OBJECT, type_of
@@ -29,7 +28,7 @@ def expansion_of(expander: Expander, sub: Subschema, kind: str, tracked: bool) -
     for factor in _factors(expander, sub, kind, inner):
         if not alternatives:
             break
-        alternatives = expander.meet_all(kind, alternatives, factor(), sub.index)
+        alternatives = expander.meet_all(kind, alternatives, factor(), sub.index, inner)
     if closes:
         assert unevaluated is not None
         close = object_keywords.close if kind == OBJECT else array_keywords.close
@@ -225,7 +224,7 @@ def _any_of(expander: Expander, sub: Subschema, kind: str, tracked: bool) -> lis
     sets: list[Any] = []
     for goal in branches:
         found = expander.expand(goal, kind, tracked)
-        sets += found + expander.meet_all(kind, sets, found, sub.index)
+        sets += found + expander.meet_all(kind, sets, found, sub.index, tracked)
     return sets
 
 
@@ -244,7 +243,7 @@ def _one_of(expander: Expander, sub: Subschema, kind: str, tracked: bool) -> lis
         alternatives = found[i]
         for j in overlaps[i]:
             alternatives = expander.meet_all(
-                kind, alternatives, expander.expand(complement(branches[j]), kind), sub.index
+                kind, alternatives, expander.expand(complement(branches[j]), kind), sub.index, tracked
             )
         lists.append(alternatives)
     return expander.unite(kind, lists, sub.index, tracked)
@@ -278,13 +277,18 @@ def _condition_goals(expander: Expander, sub: Subschema) -> tuple[Goal, Goal, Go
 def _condition(expander: Expander, sub: Subschema, kind: str, tracked: bool) -> list[Any]:
     condition, then, otherwise = _condition_goals(expander, sub)
     holds = expander.meet_all(
-        kind, expander.expand(condition, kind, tracked), expander.expand(then, kind, tracked), sub.index
+        kind,
+        expander.expand(condition, kind, tracked),
+        expander.expand(then, kind, tracked),
+        sub.index,
+        tracked,
     )
     fails = expander.meet_all(
         kind,
         expander.expand(complement(condition), kind),
         expander.expand(otherwise, kind, tracked),
         sub.index,
+        tracked,
     )
     return expander.unite(kind, (holds, fails), sub.index, tracked)
 
@@ -312,7 +316,7 @@ def _dependent_schemas(expander: Expander, sub: Subschema) -> list[tuple[str, Go
 
 
 def _dependent(expander: Expander, sub: Subschema, name: str, goal: Goal, tracked: bool) -> list[Any]:
-    absent = ObjectShape(rules=((NamedKeys(frozenset((name,))), complement(ANY)),))
+    absent = object_keywords.absent(name)
     present = [ObjectShape(required=(name,))]
-    met = expander.meet_all(OBJECT, present, expander.expand(goal, OBJECT, tracked), sub.index)
+    met = expander.meet_all(OBJECT, present, expander.expand(goal, OBJECT, tracked), sub.index, tracked)
     return [absent, *met]

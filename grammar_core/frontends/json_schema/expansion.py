@@ -7,7 +7,7 @@ are complemented keyword by keyword, as in L. Attouche et al., "Witness Generati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 from grammar_core.errors import GrammarError
@@ -98,6 +98,7 @@ class Expander:
         self._running: set[tuple[int, str, bool]] = set()
         self._masks: dict[int, frozenset[str]] = {}
         self._void: dict[Goal, bool] = {}
+        self._simplified: dict[Goal, Goal] = {}
         self._depth = 0
         self._void_depth = 0
 
@@ -325,7 +326,7 @@ class Expander:
         alternatives: list[Any] = [_FULL[kind]]
         for literal in sorted(goal, key=abs):
             alternatives = self.meet_all(
-                kind, alternatives, self._expand_literal(literal, kind, tracked), literal
+                kind, alternatives, self._expand_literal(literal, kind, tracked), literal, tracked
             )
             if not alternatives:
                 break
@@ -355,7 +356,9 @@ class Expander:
             return complement_of(self, sub, kind)
         return expansion_of(self, sub, kind, tracked)
 
-    def meet_all(self, kind: str, first: list[Any], second: list[Any], literal: int) -> list[Any]:
+    def meet_all(
+        self, kind: str, first: list[Any], second: list[Any], literal: int, tracked: bool = False
+    ) -> list[Any]:
         """Every alternative of `first` with every one of `second`, but for those that nothing meets."""
         full = _FULL[kind]
         if len(first) == 1 and first[0] is full:
@@ -369,8 +372,10 @@ class Expander:
                 if both is not None:
                     met.append(both)
             if len(met) > MAX_ALTERNATIVES:
-                raise self._too_many(literal)
-        return met
+                met = _absorbed(met) if kind == OBJECT and not tracked else met
+                if len(met) > MAX_ALTERNATIVES:
+                    raise self._too_many(literal)
+        return _absorbed(met) if kind == OBJECT and len(met) > 2 and not tracked else met
 
     def _too_many(self, literal: int) -> JsonSchemaLimitError:
         return JsonSchemaLimitError(
@@ -403,8 +408,24 @@ class Expander:
         if kind in (NUMBER, STRING):
             both = first.intersect(second)
             return None if both.is_empty() else both
-        both = first.meet(second)
+        both = first.meet(second, self.simplified) if kind == OBJECT else first.meet(second)
         return None if self.is_void_shape(both) else both
+
+    def simplified(self, goal: Goal) -> Goal:
+        """The goal without complements that another part of it implies."""
+        if len(goal) < 2 or goal is NEVER:
+            return goal
+        known = self._simplified.get(goal)
+        if known is None:
+            positive = [literal for literal in goal if literal > 0]
+            implied = (
+                literal
+                for literal in goal
+                if literal < 0 and any(self.is_void(frozenset((-literal, one))) for one in positive)
+            )
+            known = goal.difference(implied)
+            known = self._simplified[goal] = NEVER if self.is_void(known) else known
+        return known
 
     # --- what nothing meets
 
@@ -441,6 +462,22 @@ class Expander:
             return any(self.is_void(shape.goal_of(name)) for name in shape.required)
         starts = {rule.start for rule in shape.rules if rule.start < shape.min}
         return any(self.is_void(item_goal(shape, index)) for index in starts)
+
+
+def _absorbed(shapes: list[ObjectShape]) -> list[ObjectShape]:
+    """The shapes without those that are a case of another one."""
+    bits: dict[Hashable, int] = {}
+    masks = []
+    for shape in shapes:
+        mask = 0
+        for constraint in shape.constraints():
+            mask |= 1 << bits.setdefault(constraint, len(bits))
+        masks.append(mask)
+    kept: list[int] = []
+    for i in sorted(range(len(shapes)), key=lambda i: masks[i].bit_count()):
+        if not any(masks[j] & ~masks[i] == 0 for j in kept):
+            kept.append(i)
+    return [shapes[i] for i in sorted(kept)]
 
 
 def item_goal(shape: ArrayShape, index: int) -> Goal:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from grammar_core.frontends.json_schema.errors import JsonSchemaLimitError
@@ -30,9 +31,10 @@ from grammar_core.ir.nodes import EMPTY, Choice, Expr, Literal, Member, Members,
 if TYPE_CHECKING:
     from grammar_core.frontends.json_schema.emission import Emitter
 
-MAX_KEY_SETS = 8
-"""Patterns and propertyNames that divide the keys of one object."""
-MAX_WITNESSES = 2
+MAX_REGIONS = 100
+"""Parts into which patterns and propertyNames divide the keys of one object."""
+MAX_WITNESSES = 5
+MAX_VARIANTS = 500
 _OPEN, _CLOSE = Literal(b"{"), Literal(b"}")
 
 
@@ -143,53 +145,80 @@ def _regions(emitter: Emitter, shape: ObjectShape, names: list[str]) -> list[Reg
                 atoms[atom_of(part)] = (part.language,)
             elif isinstance(part, LanguageKeys):
                 atoms[atom_of(part)] = part.languages
-    if len(atoms) > MAX_KEY_SETS:
-        raise JsonSchemaLimitError(
-            f"patternProperties and propertyNames divide the keys of one object in more than {MAX_KEY_SETS} ways",
-            limit="key_sets",
-            value=MAX_KEY_SETS,
-            pointer=pointer_of((shape.path, "patternProperties")),
-            keyword="patternProperties",
-        )
     others = TextLanguage.of_values(names).complement() if names else TextLanguage.all()
-    found = []
-    for memberships in _memberships(list(atoms)):
-        goal: Goal = frozenset()
-        for keys, rule in shape.rules:
-            if rule and has_region(keys, memberships):
-                goal = join(goal, rule)
-        if goal is not NEVER:
-            found.append(Region(memberships, (), goal))
-    if not shape.witnesses and len(found) == 2 ** len(atoms) and all(r.goal == found[0].goal for r in found):
-        return [found[0]._replace(languages=(others,))]
+    if not shape.witnesses and _is_same_everywhere(shape, list(atoms)):
+        return [Region({}, (others,), _goal_in_region(shape, dict.fromkeys(atoms, False)))]
     regions = []
-    for region in found:
-        languages = _language_of(region.memberships, atoms, others)
-        if languages:
-            regions.append(region._replace(languages=languages))
-    return regions
+    for memberships, languages in _partition(shape, atoms, others):
+        goal = _goal_in_region(shape, memberships)
+        if goal is not NEVER:
+            regions.append(Region(memberships, languages, goal))
+    return _merged(regions) if not shape.witnesses else regions
 
 
-def _memberships(atoms: list[Atom]) -> Iterator[dict[Atom, bool]]:
-    for bits in product((True, False), repeat=len(atoms)):
-        yield dict(zip(atoms, bits, strict=True))
+def _goal_in_region(shape: ObjectShape, memberships: dict[Atom, bool]) -> Goal:
+    goal: Goal = ANY
+    for keys, rule in shape.rules:
+        if rule and has_region(keys, memberships):
+            goal = join(goal, rule)
+    return goal
 
 
-def _language_of(
-    memberships: dict[Atom, bool], atoms: dict[Atom, tuple[TextLanguage, ...]], others: TextLanguage
-) -> tuple[TextLanguage, ...]:
-    """Languages that together are the keys of a region."""
-    languages = [others]
-    for atom, is_inside in memberships.items():
-        if is_inside:
-            met = [one.intersect(part) for one in languages for part in atoms[atom]]
+def _is_same_everywhere(shape: ObjectShape, atoms: list[Atom]) -> bool:
+    """Whether the goal of a key without a name of its own does not depend on the sets that it is in."""
+    if len(atoms) > 3:
+        return False
+    goals = {
+        _goal_in_region(shape, dict(zip(atoms, bits, strict=True)))
+        for bits in product((True, False), repeat=len(atoms))
+    }
+    return len(goals) == 1 and NEVER not in goals
+
+
+def _partition(
+    shape: ObjectShape, atoms: dict[Atom, tuple[TextLanguage, ...]], others: TextLanguage
+) -> list[tuple[dict[Atom, bool], tuple[TextLanguage, ...]]]:
+    """The combinations of sets in which there is a key, and the languages of their keys."""
+    found: list[tuple[dict[Atom, bool], tuple[TextLanguage, ...]]] = [({}, (others,))]
+    for atom, inside in atoms.items():
+        divided = []
+        for memberships, languages in found:
+            met = tuple(one.intersect(part) for one in languages for part in inside)
+            divided.append(({**memberships, atom: True}, met))
+            outside = languages
+            for part in inside:
+                complement = part.complement()
+                outside = tuple(one.intersect(complement) for one in outside)
+            divided.append(({**memberships, atom: False}, outside))
+        if len(atoms) == 1:
+            found = [
+                (memberships, languages)
+                for memberships, languages in divided
+                if _goal_in_region(shape, memberships) is not NEVER
+            ]
         else:
-            met = languages
-            for part in atoms[atom]:
-                outside = part.complement()
-                met = [one.intersect(outside) for one in met]
-        languages = [language for language in met if not language.is_empty()]
-    return tuple(languages)
+            found = divided
+        nonempty = ((m, tuple(one for one in languages if not one.is_empty())) for m, languages in found)
+        found = [(m, languages) for m, languages in nonempty if languages]
+        if len(found) > MAX_REGIONS:
+            raise JsonSchemaLimitError(
+                f"patternProperties and propertyNames divide the keys of one object into more than {MAX_REGIONS}",
+                limit="key_sets",
+                value=MAX_REGIONS,
+                pointer=pointer_of((shape.path, "patternProperties")),
+                keyword="patternProperties",
+            )
+    return found
+
+
+def _merged(regions: list[Region]) -> list[Region]:
+    """One region for all with the same goal."""
+    by_goal: dict[Goal, Region] = {}
+    for region in regions:
+        same = by_goal.get(region.goal)
+        languages = region.languages if same is None else same.languages + region.languages
+        by_goal[region.goal] = region._replace(languages=languages)
+    return list(by_goal.values())
 
 
 # --- witnesses
@@ -203,16 +232,21 @@ def _variants(
     if not shape.witnesses:
         yield {}, []
         return
+    if len(shape.witnesses) > MAX_WITNESSES:
+        path = shape.witnesses[MAX_WITNESSES][2]
+        emitter.expander.refuse(_keyword(path), path, "is complemented together with too many others")
+        yield {}, []
+        return
     choices = []
-    for keys, goal, path in shape.witnesses:
-        if len(shape.witnesses) > MAX_WITNESSES:
-            assert path is not None
-            emitter.expander.refuse(str(path[1]), path, "is complemented together with too many others")
-            yield {}, []
-            return
+    for keys, goal, _ in shape.witnesses:
         options: list[tuple[str | int, Goal]] = [(name, goal) for name in goals if has_key(keys, name)]
         options += ((i, goal) for i, region in enumerate(regions) if has_region(keys, region.memberships))
         choices.append(options)
+    if prod(map(len, choices)) > MAX_VARIANTS:
+        path = shape.witnesses[0][2]
+        emitter.expander.refuse(_keyword(path), path, "is complemented in too many ways")
+        yield {}, []
+        return
     for picks in product(*choices):
         wanted: dict[str, Goal] = {}
         places: list[tuple[int, Goal]] = []
@@ -221,9 +255,28 @@ def _variants(
                 wanted[place] = join(wanted.get(place, goals[place]), goal)
             else:
                 places.append((place, join(regions[place].goal, goal)))
-        yield wanted, places
-        if len(places) == 2 and places[0][0] == places[1][0]:
-            yield wanted, [(places[0][0], join(places[0][1], places[1][1]))]
+        yield from ((wanted, shared) for shared in _shared_places(places))
+
+
+def _shared_places(places: list[tuple[int, Goal]]) -> Iterator[list[tuple[int, Goal]]]:
+    """The ways to let one key of a region be what several witnesses ask for."""
+    if not places:
+        yield []
+        return
+    (region, goal), rest = places[0], places[1:]
+    for others in _shared_places(rest):
+        yield [(region, goal), *others]
+        for i, (other, wanted) in enumerate(others):
+            if other == region:
+                yield [*others[:i], (region, join(goal, wanted)), *others[i + 1 :]]
+
+
+def _keyword(path: Path) -> str:
+    """The keyword of a witness: in the end of its path, or before the pattern."""
+    assert path is not None
+    before, last = path
+    is_pattern = before is not None and before[1] == "patternProperties"
+    return "patternProperties" if is_pattern else str(last)
 
 
 # --- expressions

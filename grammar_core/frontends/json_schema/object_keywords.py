@@ -116,7 +116,7 @@ def close(shape: ObjectShape, goal: Goal) -> ObjectShape:
 
 def absent(name: str) -> ObjectShape:
     """Objects without the key."""
-    return ObjectShape(rules=((NamedKeys(frozenset((name,))), NEVER),))
+    return ObjectShape({name: NEVER})
 
 
 def present(name: str, goal: Goal = ANY) -> ObjectShape:
@@ -134,7 +134,12 @@ def complement_alternatives(expander: Expander, sub: Subschema) -> list[ObjectSh
         name: expander.child(sub, value, "properties", name)
         for name, value in sub.mapping("properties").items()
     }
-    found += (present(name, complement(goal)) for name, goal in named.items() if goal)
+    required = set(sub.names("required")) if sub.dialect.validates else set()
+    for name, goal in named.items():
+        if name in required:  # it is not there, or its value does not meet the goal
+            found.append(ObjectShape({name: complement(goal)}))
+        elif goal:
+            found.append(present(name, complement(goal)))
     patterns: list[KeySet] = []
     for keys, goal, pattern in _pattern_rules(expander, sub):
         patterns.append(keys)
@@ -151,12 +156,13 @@ def complement_alternatives(expander: Expander, sub: Subschema) -> list[ObjectSh
         keys = OtherKeys((_key_language(expander, sub),))
         found.append(ObjectShape(witnesses=((keys, ANY, (sub.path, "propertyNames")),), min=1))
     if sub.dialect.validates:
+        found += (absent(name) for name in sub.names("required") if name not in named)
         found += _count_complements(sub)
     return [shape for shape in found if not expander.is_void_shape(shape)]
 
 
 def _count_complements(sub: Subschema) -> list[ObjectShape]:
-    found = [absent(name) for name in sub.names("required")]
+    found: list[ObjectShape] = []
     low, high = sub.count("minProperties"), sub.count("maxProperties")
     if low:
         found.append(ObjectShape(max=low - 1))

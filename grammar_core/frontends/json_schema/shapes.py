@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
 
 from grammar_core.frontends.json_schema.goals import Goal, join
 from grammar_core.frontends.json_schema.key_sets import KeySet, has_key
 from grammar_core.frontends.json_schema.paths import Path
+
+
+def _unchanged(goal: Goal) -> Goal:
+    return goal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,12 +36,12 @@ class ObjectShape:
     is_declared: bool = False
     path: Path = None
 
-    def meet(self, other: ObjectShape) -> ObjectShape:
-        """The constraints of both."""
+    def meet(self, other: ObjectShape, simplify: Callable[[Goal], Goal] = _unchanged) -> ObjectShape:
+        """The constraints of both; `simplify` may drop what goals say twice."""
         named = {**self.named}
         for name, goal in other.named.items():
             before = named.get(name)
-            named[name] = goal if before is None else join(before, goal)
+            named[name] = goal if before is None else simplify(join(before, goal))
         return ObjectShape(
             named,
             _united(self.rules, other.rules),
@@ -58,6 +63,18 @@ class ObjectShape:
             if has_key(keys, name):
                 goal = join(goal, rule)
         return goal
+
+    def constraints(self) -> Iterator[Hashable]:
+        """What tells the shape from less constrained ones, each constraint apart."""
+        for name, goal in self.named.items():
+            yield from ((name, literal) for literal in goal)
+        yield from self.required
+        yield from self.rules
+        yield from self.implications
+        yield from ((keys, goal, None) for keys, goal, _ in self.witnesses)
+        yield from (("min", count, None, None) for count in range(min(self.min, 32)))
+        if self.max is not None:
+            yield ("max", self.max, None, None)
 
     def without_evaluated(self) -> ObjectShape:
         """The shape with nothing evaluated."""

@@ -87,8 +87,8 @@ int32_t NfaBuilder::rule_symbol(int32_t rule) {
     nfa_.symbols_[body].early = early;
     add_empty(nfa_.symbols_[body].start, nfa_.symbols_[early].start);
   }
-  if (options.lazy ||
-      options.has_budget()) {  // a frame of its own, so that ending early ends only this occurrence
+  if (options.lazy || options.has_budget() ||
+      facts_.framed[rule]) {  // a frame of its own, so that ending early ends only this occurrence
     Symbol once;
     once.max_tokens = options.max_tokens;
     once.max_chars = options.max_chars;
