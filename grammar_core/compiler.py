@@ -95,6 +95,23 @@ class GrammarCompiler:
             lambda: self._compile(Grammar.from_ebnf(grammar, root_rule_name=root_rule_name)),
         )
 
+    def compile_lark(
+        self, text: str, *, named_grammars: Mapping[str, str | Grammar] | None = None
+    ) -> CompiledGrammar:
+        """The compiled form of text in the Lark dialect, with the special tokens of the compiler's tokenizer.
+
+        Arguments and errors are those of `Grammar.from_lark`, and those of `compile_grammar`.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"a Lark grammar is text, not {type(text).__name__}")
+        named = tuple(sorted((named_grammars or {}).items(), key=itemgetter(0)))
+        return self._compile_cached(
+            ("lark", text, named),
+            lambda: Grammar.from_lark(
+                text, tokenizer_info=self._tokenizer_info, named_grammars=named_grammars
+            ),
+        )
+
     def compile_json_schema(
         self,
         schema: str | dict[str, Any] | bool | type[Any],
@@ -157,26 +174,6 @@ class GrammarCompiler:
         if not self._cache_enabled:
             return self._compile(build())
         return self._cache.get(key, lambda: self._compile(build()))
-
-    def compile_lark(
-        self, text: str, *, named_grammars: Mapping[str, str | Grammar] | None = None
-    ) -> CompiledGrammar:
-        """The compiled form of text in the Lark dialect; special tokens are those of the compiler's tokenizer.
-
-        Arguments and errors are those of `Grammar.from_lark`, and those of `compile_grammar`.
-        """
-
-        def compile_now() -> CompiledGrammar:
-            return self._compile(
-                Grammar.from_lark(text, tokenizer_info=self._tokenizer_info, named_grammars=named_grammars)
-            )
-
-        if not isinstance(text, str):
-            raise TypeError(f"a Lark grammar is text, not {type(text).__name__}")
-        if not self._cache_enabled:
-            return compile_now()
-        named = tuple(sorted((named_grammars or {}).items(), key=itemgetter(0)))
-        return self._cache.get(("lark", text, named), compile_now)
 
     def find_cached(self, grammar: str, *, root_rule_name: str = "root") -> CompiledGrammar | None:
         """The compiled form of EBNF text if it is in the cache. Never waits."""

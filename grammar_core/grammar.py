@@ -36,8 +36,8 @@ from grammar_core.ir.printer import print_grammar
 from grammar_core.ir.serializer import deserialize_rules, serialize_rules
 from grammar_core.ir.validation import validate_rules
 from grammar_core.ir.warnings import GrammarWarning, find_warnings
-from grammar_core.rule_replacement import Replacement, replace_rules
 from grammar_core.passes.expand_macros import expand_macros
+from grammar_core.rule_replacement import Replacement, replace_rules
 from grammar_core.sampling import sample_sentences
 
 _PRINTED_MACROS = (Members, Substring, TagDispatch, TokenTagDispatch)
@@ -98,6 +98,25 @@ class Grammar:
         return cls(lower_structural_tag(read_document(tag, triggers), tokenizer_info), "root")
 
     @classmethod
+    def from_lark(
+        cls,
+        text: str,
+        *,
+        tokenizer_info: TokenizerInfo | None = None,
+        named_grammars: Mapping[str, str | Grammar] | None = None,
+    ) -> Grammar:
+        """Parse text in the Lark dialect, whose rule `start` is the root.
+
+        `tokenizer_info` is needed for special tokens by name and the wildcard. `named_grammars` are what
+        `@name` refers to: Lark texts or grammars. Raises GrammarError, with line and column, for text that
+        is not a grammar, and its subclass GrammarLimitError for text beyond a limit.
+
+            Grammar.from_lark('start: "a" | "b"')
+        """
+        rules = parse_lark(text, tokenizer_info=tokenizer_info, named_grammars=named_grammars)
+        return cls(rules, LARK_ROOT)
+
+    @classmethod
     def from_json_schema(
         cls,
         schema: str | dict[str, Any] | bool | type[Any],
@@ -140,25 +159,6 @@ class Grammar:
     def builtin_json_grammar(cls) -> Grammar:
         """Every JSON text that is an object or an array, white space free between its parts."""
         return cls(builtin_json_rules(), "root")
-
-    @classmethod
-    def from_lark(
-        cls,
-        text: str,
-        *,
-        tokenizer_info: TokenizerInfo | None = None,
-        named_grammars: Mapping[str, str | Grammar] | None = None,
-    ) -> Grammar:
-        """Parse text in the Lark dialect, whose rule `start` is the root.
-
-        `tokenizer_info` is needed for special tokens by name and the wildcard. `named_grammars` are what
-        `@name` refers to: Lark texts or grammars. Raises GrammarError, with line and column, for text that
-        is not a grammar, and its subclass GrammarLimitError for text beyond a limit.
-
-            Grammar.from_lark('start: "a" | "b"')
-        """
-        rules = parse_lark(text, tokenizer_info=tokenizer_info, named_grammars=named_grammars)
-        return cls(rules, LARK_ROOT)
 
     @classmethod
     def from_rules(cls, rules: Iterable[Rule], *, root_rule_name: str = "root") -> Grammar:

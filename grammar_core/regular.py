@@ -27,6 +27,7 @@ from grammar_core.ir.nodes import (
     child_expressions,
 )
 from grammar_core.ir.nodes import Sequence as SequenceNode
+from grammar_core.ir.traversal import transform_expression
 from grammar_core.lowering import lower_expression
 from grammar_core.passes.expand_substring import expand_substring
 
@@ -49,7 +50,11 @@ class RegularLanguage:
     @classmethod
     def from_expression(cls, expr: Expr) -> Self:
         """What the expression matches. It holds neither rules nor tokens nor tag dispatch: ValueError."""
-        return cls(_native.Dfa.from_program(*lower_expression(_prepared(expr))))
+        try:
+            program = lower_expression(_prepared(expr))
+        except KeyError as error:  # a rule that labels an edge
+            raise ValueError(f"a regular language has no rules, such as {error}") from None
+        return cls(_native.Dfa.from_program(*program))
 
     @classmethod
     def of_texts(cls, texts: Iterable[str]) -> Self:
@@ -138,15 +143,15 @@ class RegularLanguage:
 
 def _prepared(expr: Expr) -> Expr:
     """The expression with macros expanded."""
-    from grammar_core.ir.traversal import transform_expression
-
     pending, has_macro = [expr], False
     while pending:
         node = pending.pop()
         if not isinstance(node, _REGULAR):
             raise ValueError(f"a {type(node).__name__} is not part of a regular language")
         has_macro |= isinstance(node, Substring)
-        pending += child_expressions(node)
+        # The labels of an automaton, which may be many, are characters or rules; those are refused later.
+        if not isinstance(node, Automaton):
+            pending += child_expressions(node)
     if not has_macro:
         return expr
     return transform_expression(expr, lambda e: expand_substring(e) if isinstance(e, Substring) else e)

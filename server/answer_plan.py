@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from server.answer_reader import AnswerForm
@@ -11,6 +11,7 @@ from server.constraints import ConfiguredGrammars, Constraint, requested_constra
 from server.constraints.options import loosened
 from server.errors import invalid_request
 from server.model_family import ModelFamily
+from server.reasoning.message_source import MessageSource, covers_messages
 from server.reasoning.request import disables_thinking, template_kwargs
 from server.reasoning.source import ThoughtfulSource, covers_thoughts
 from server.reasoning.thinking import Thinking, thinking_in_answer
@@ -49,6 +50,7 @@ class AnswerPlanner:
         self._family = family
         self._template = template
         self._configured = configured
+        self._has_messages = family.format.has_messages
 
     def wish(self, request: ChatCompletionRequest) -> Wish:
         """Raises ApiError, 400, for constraints, tools and reasoning fields that cannot be together."""
@@ -67,9 +69,9 @@ class AnswerPlanner:
             thinking=thinking,
             hides_thoughts=request.include_reasoning is False,
             tools=wish.tools,
-            format=self._family.format if wish.tools else None,
+            format=self._family.format if wish.tools or self._has_messages else None,
         )
-        shown = self._family.shown_tokens if thinking or wish.tools else {}
+        shown = self._family.shown_tokens if thinking or form.format else {}
         return AnswerPlan(self._constraint(request, wish, thinking), form, shown)
 
     def _constraint(
@@ -78,14 +80,21 @@ class AnswerPlanner:
         constraint = wish.constraint
         if wish.tools is not None:
             constraint = Constraint("tools", self._tool_source(request, wish.tools))
+        elif constraint is not None and self._has_messages:
+            constraint = self._in_messages(constraint)
         budget = request.thinking_token_budget
         budget = None if budget == -1 else budget
         if thinking is None or (constraint is None and budget is None):
             return constraint
         if constraint is not None and covers_thoughts(constraint.source, thinking):
             return constraint
-        source = ThoughtfulSource(constraint.source if constraint else None, thinking, budget)
-        return Constraint(constraint.param if constraint else "thinking_token_budget", source)
+        thoughtful = ThoughtfulSource(constraint.source if constraint else None, thinking, budget)
+        return Constraint(constraint.param if constraint else "thinking_token_budget", thoughtful)
+
+    def _in_messages(self, constraint: Constraint) -> Constraint:
+        if covers_messages(constraint.source, self._family.format):
+            return constraint
+        return replace(constraint, source=MessageSource(constraint.source, self._family.format))
 
     def _tool_source(self, request: ChatCompletionRequest, tools: ToolUse) -> ToolCallSource:
         keywords = loosened(request.guided_json_loosen or [], "guided_json_loosen")

@@ -16,7 +16,10 @@ from server.tool_calls.tools import ToolUse
 
 @dataclass(frozen=True)
 class AnswerForm:
-    """How the answers to a request are to be read. Every choice has a reader of its own."""
+    """How the answers to a request are to be read. Every choice has a reader of its own.
+
+    `format` is that of the tool calls, if there may be any, or of the messages an answer consists of.
+    """
 
     thinking: Thinking | None = None
     hides_thoughts: bool = False
@@ -38,6 +41,7 @@ class AnswerReader:
         self._hides_thoughts = form.hides_thoughts
         self._calls = _parser(form)
         self._is_named = form.tools is not None and form.tools.is_named
+        self._unwanted = _unwanted(form)
         self._open_calls = 0
         self._has_calls = False
         self.thought_tokens: int | None = 0 if form.thinking else None
@@ -80,13 +84,20 @@ class AnswerReader:
                 self._open_calls += 1
             elif isinstance(event, CallEnded):
                 self._open_calls -= 1
-        if self._hides_thoughts:
-            return [event for event in events if not isinstance(event, ReasoningDelta)]
-        return events
+        return [event for event in events if not isinstance(event, self._unwanted)]
+
+
+def _unwanted(form: AnswerForm) -> tuple[type[Event], ...]:
+    """Where calls have to be made, what stands between them is no text for the user."""
+    unwanted: list[type[Event]] = [ReasoningDelta] if form.hides_thoughts else []
+    if form.tools and form.tools.must and form.format and form.format.answer is None:
+        unwanted.append(TextDelta)
+    return tuple(unwanted)
 
 
 def _parser(form: AnswerForm) -> ToolCallParser | None:
-    if form.tools is None or form.format is None:
+    if form.format is None:
         return None
-    functions: list[dict[str, Any]] = [tool.as_function() for tool in form.tools.tools]
+    tools = form.tools.tools if form.tools else ()
+    functions: list[dict[str, Any]] = [tool.as_function() for tool in tools]
     return ToolCallParser(form.format, functions)

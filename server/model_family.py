@@ -10,6 +10,7 @@ from grammar_core.frontends.structural_tag.models import DEFAULT_FORMAT, find_to
 from grammar_core.frontends.structural_tag.models.tool_call_format import Reasoning, ToolCallFormat
 from server.prompt import knows_tools
 from server.reasoning.thinking import thinking_marks
+from server.tool_calls.message_reader import MESSAGE_MARKS
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def model_family(tokenizer: Any, model_name: str) -> ModelFamily:
     template = tokenizer.get_chat_template()
     format = DEFAULT_FORMAT
     own = find_tool_call_format(template, model_name, tokenizer.get_vocab())
-    if knows_tools(template):
+    if knows_tools(template) or own.has_messages:
         format = own
     marks = thinking_marks(template, own.reasoning)
     written = "".join(_texts(format, marks))
@@ -55,5 +56,7 @@ def _texts(format: ToolCallFormat, marks: Reasoning | None) -> Iterator[str]:
     yield from (part for part in format.call if isinstance(part, str))
     if format.section is not None:
         yield from (format.section.begin, format.section.separator, format.section.end)
+    if format.has_messages:
+        yield from MESSAGE_MARKS
     if marks is not None:
         yield from (marks.begin, marks.end)

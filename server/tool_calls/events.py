@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 
@@ -45,3 +46,18 @@ class CallEnded:
 
 
 Event: TypeAlias = TextDelta | ReasoningDelta | CallStarted | ArgumentsDelta | CallEnded
+
+
+def merged(events: Iterable[Event]) -> list[Event]:
+    """The events with neighbouring texts of one kind put together."""
+    found: list[Event] = []
+    for event in events:
+        last = found[-1] if found else None
+        if isinstance(event, _DELTAS) and isinstance(last, _DELTAS) and type(event) is type(last):
+            found[-1] = replace(last, text=last.text + event.text)
+        else:
+            found.append(event)
+    return found
+
+
+_DELTAS = (TextDelta, ReasoningDelta, ArgumentsDelta)

@@ -8,7 +8,7 @@ from typing import Any
 from grammar_core.frontends.structural_tag.models.tool_call_format import Section, ToolCallFormat
 from server.tool_calls.argument_types import ArgumentSchema, argument_schema
 from server.tool_calls.call_reader import CallReader
-from server.tool_calls.events import Event, TextDelta
+from server.tool_calls.events import Event, TextDelta, merged
 from server.tool_calls.message_reader import MessageReader
 from server.tool_calls.text_source import EndOfTextError, MismatchError, Reading, TextSource
 
@@ -49,7 +49,7 @@ class ToolCallParser:
 
     def _advance(self) -> list[Event]:
         next(self._reading, None)
-        events = self._events[:]
+        events = merged(self._events)
         self._events.clear()
         return events
 

@@ -50,7 +50,8 @@ class ToolCallSource:
     def _tag(self, tokenizer_info: TokenizerInfo) -> dict[str, Any]:
         functions = tuple(FunctionTool(tool.name, json.loads(tool.parameters)) for tool in self.use.tools)
         options = {
-            "strict_mode": False,
+            # A call has no other arguments than the declared ones, unless their schema says so.
+            "strict_mode": True,
             "whitespace_pattern": self.whitespace,
             "loosen": list(self.loosen),
         }
@@ -74,7 +75,9 @@ class ToolCallSource:
     def _check(self, tool: OfferedTool, tokenizer_info: TokenizerInfo) -> None:
         """Raises SourceError if it is this tool that has no grammar."""
         try:
-            JsonSource(tool.parameters, self.whitespace, loosen=self.loosen).build(tokenizer_info)
+            JsonSource(tool.parameters, self.whitespace, closed=True, loosen=self.loosen).build(
+                tokenizer_info
+            )
         except GrammarError as error:
             raise SourceError(tool.param, error) from None
 

@@ -118,9 +118,11 @@ class TextSource:
                 marker = min(found)[2]
                 self.at += len(marker)
                 return marker
-            if self.is_finished:
+            try:
+                yield from self.more()
+            except EndOfTextError:
                 self.emit_to(len(self.text), emit)
-            yield from self.more()
+                raise
 
     def emit_to(self, end: int, emit: Callable[[str], None]) -> None:
         """Emit what stands before position `end`, if anything does, and read it."""

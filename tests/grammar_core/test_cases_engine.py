@@ -43,7 +43,7 @@ def test_compiler_reports_the_same_error(case: GrammarCase) -> None:
     assert case.error is not None
     compiler = grammar_core.GrammarCompiler(vocabulary([]))
     with pytest.raises(grammar_core.GrammarError) as caught:
-        compiler.compile_grammar(case.grammar, root_rule_name=case.root)
+        compile_with(compiler, case)
     assert (caught.value.line, caught.value.column) == (case.error.line, case.error.column)
 
 
@@ -60,7 +60,12 @@ def vocabulary(more: list[bytes]) -> grammar_core.TokenizerInfo:
 
 
 def compile_case(case: GrammarCase, more: list[bytes]) -> grammar_core.CompiledGrammar:
-    compiler = grammar_core.GrammarCompiler(vocabulary(more))
+    return compile_with(grammar_core.GrammarCompiler(vocabulary(more)), case)
+
+
+def compile_with(compiler: grammar_core.GrammarCompiler, case: GrammarCase) -> grammar_core.CompiledGrammar:
+    if case.dialect == "Lark":
+        return compiler.compile_lark(case.grammar)
     return compiler.compile_grammar(case.grammar, root_rule_name=case.root)
 
 

@@ -19,7 +19,7 @@ from tests.oracle import Oracle
 
 @pytest.mark.parametrize("case", valid_cases())
 def test_samples_of_every_case_are_sentences(case: GrammarCase) -> None:
-    grammar = Grammar.from_ebnf(case.grammar, root_rule_name=case.root)
+    grammar = case.load()
     oracle = OptionOracle(grammar.rules, grammar.root)
     if oracle.is_empty or "Token(" in case.grammar or "TokenTag" in case.grammar:
         with pytest.raises(GrammarError):

@@ -217,3 +217,60 @@ def test_refusal(
     error = response.json()["error"]
     assert error["param"] == param
     assert words in error["message"]
+
+
+# --- the Responses API
+
+RESPONSES_URL = "/v1/responses"
+FLAT_LARK = {"type": "grammar", "syntax": "lark", "definition": 'start: "a"'}
+FLAT_REGEX = {"type": "grammar", "syntax": "regex", "definition": "a+"}
+FLAT_PERSON = {"type": "json_schema", "strict": True, "name": "P", "schema": PERSON}
+MESSAGE_X = [{"content": "x", "role": "user", "type": "message"}]
+RESPONSES: list[tuple[str, dict[str, Any], str, str]] = [
+    ("openai", {"input": "hi", "instructions": "terse", "max_output_tokens": 16}, "yes", "yes"),
+    (
+        "openai parse",
+        {"input": "hi", "text": {"format": FLAT_PERSON}},
+        ADA,
+        ADA,
+    ),
+    (
+        "openai custom tool",
+        {"input": "hi", "tools": [{"type": "custom", "name": "q", "description": "d", "format": FLAT_REGEX}]},
+        call("q", '{"input": "aa"}'),
+        "aa",
+    ),
+    (
+        "langchain custom tool",
+        {"input": MESSAGE_X, "tools": [{"type": "custom", "name": "do_sql", "format": FLAT_LARK}]},
+        call("do_sql", '{"input": "a"}'),
+        "a",
+    ),
+    (
+        "langchain function",
+        {"input": MESSAGE_X, "tools": [{"type": "function", "name": "do_sql", "description": "sql"}]},
+        call("do_sql", "{}"),
+        "{}",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "request_body", "written", "expected"), RESPONSES)
+def test_response(
+    client: httpx.Client,
+    engine: FakeEngine,
+    name: str,
+    request_body: dict[str, Any],
+    written: str,
+    expected: str,
+) -> None:
+    engine.script = lambda request: spell(written)
+    response = client.post(RESPONSES_URL, json={"model": MODEL_NAME, **request_body})
+    assert response.status_code == 200, response.text
+    item = response.json()["output"][-1]
+    texts = {
+        "message": lambda: item["content"][0]["text"],
+        "function_call": lambda: item["arguments"],
+        "custom_tool_call": lambda: item["input"],
+    }
+    assert texts[item["type"]]() == expected

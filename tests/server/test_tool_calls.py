@@ -225,6 +225,28 @@ def test_bad_tools_are_refused_before_the_answer(
     assert words in error["message"]
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_two_calls_that_come_at_once(client: httpx.Client, engine: FakeEngine, stream: bool) -> None:
+    engine.script = lambda request: spell(TWO_CALLS, piece=1000)
+    response = post(client, tools=[WEATHER, TIME], tool_choice="required", stream=stream)
+    assert response.status_code == 200
+    if not stream:
+        assert len(choice_of(response)["message"]["tool_calls"]) == 2
+        return
+    events = [json.loads(line[6:]) for line in response.text.splitlines() if line.startswith("data: {")]
+    parts = [part for event in events for part in event["choices"][0]["delta"].get("tool_calls", [])]
+    assert [part["index"] for part in parts if "id" in part] == [0, 1]
+    assert events[-1]["choices"][0]["finish_reason"] == "tool_calls"
+
+
+def test_every_choice_has_calls_of_its_own(client: httpx.Client, engine: FakeEngine) -> None:
+    says(engine, PARIS)
+    response = post(client, tools=[WEATHER], n=2)
+    choices = response.json()["choices"]
+    assert [choice["finish_reason"] for choice in choices] == ["tool_calls"] * 2
+    assert len({choice["message"]["tool_calls"][0]["id"] for choice in choices}) == 2
+
+
 # --- the openai client
 
 

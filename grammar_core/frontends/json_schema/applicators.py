@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from grammar_core.frontends.json_schema import array_keywords, object_keywords, scalar_keywords
@@ -171,6 +172,12 @@ def _different_from(
 # --- applicators
 
 
+def _silent(expander: Expander, goal: Goal, kind: str) -> list[Any]:
+    """The alternatives of a goal that only fails schemas, and so evaluates nothing."""
+    found = expander.expand(goal, kind)
+    return [shape.without_evaluated() for shape in found] if kind in _UNEVALUATED else found
+
+
 def _has_reference(sub: Subschema, keyword: str) -> bool:
     if keyword not in sub.schema:
         return False
@@ -190,23 +197,25 @@ def _factors(expander: Expander, sub: Subschema, kind: str, tracked: bool) -> li
     factors: list[Callable[[], list[Any]]] = []
     for keyword in _REFERENCES:
         if _has_reference(sub, keyword):
-            factors.append(lambda k=keyword: expander.expand(expander.reference(sub, k), kind, tracked))
+            factors.append(partial(_referenced, expander, sub, keyword, kind, tracked))
     for i, part in enumerate(sub.listing("allOf") or ()):
-        factors.append(
-            lambda i=i, part=part: expander.expand(expander.child(sub, part, "allOf", i), kind, tracked)
-        )
+        factors.append(partial(expander.expand, expander.child(sub, part, "allOf", i), kind, tracked))
     if "anyOf" in schema:
         factors.append(lambda: _any_of(expander, sub, kind, tracked))
     if "oneOf" in schema:
         factors.append(lambda: _one_of(expander, sub, kind, tracked))
     if "not" in schema:
-        factors.append(lambda: expander.expand(complement(expander.child(sub, schema["not"], "not")), kind))
+        factors.append(lambda: _silent(expander, complement(expander.child(sub, schema["not"], "not")), kind))
     if _has_condition(sub) or ("if" in schema and tracked and sub.dialect.draft >= 7):
         factors.append(lambda: _condition(expander, sub, kind, tracked))
     if kind == OBJECT:
         for name, goal in _dependent_schemas(expander, sub):
-            factors.append(lambda name=name, goal=goal: _dependent(expander, sub, name, goal, tracked))
+            factors.append(partial(_dependent, expander, sub, name, goal, tracked))
     return factors
+
+
+def _referenced(expander: Expander, sub: Subschema, keyword: str, kind: str, tracked: bool) -> list[Any]:
+    return expander.expand(expander.reference(sub, keyword), kind, tracked)
 
 
 def _branches(expander: Expander, sub: Subschema, keyword: str) -> list[Goal]:
@@ -243,7 +252,7 @@ def _one_of(expander: Expander, sub: Subschema, kind: str, tracked: bool) -> lis
         alternatives = found[i]
         for j in overlaps[i]:
             alternatives = expander.meet_all(
-                kind, alternatives, expander.expand(complement(branches[j]), kind), sub.index, tracked
+                kind, alternatives, _silent(expander, complement(branches[j]), kind), sub.index, tracked
             )
         lists.append(alternatives)
     return expander.unite(kind, lists, sub.index, tracked)
@@ -285,7 +294,7 @@ def _condition(expander: Expander, sub: Subschema, kind: str, tracked: bool) -> 
     )
     fails = expander.meet_all(
         kind,
-        expander.expand(complement(condition), kind),
+        _silent(expander, complement(condition), kind),
         expander.expand(otherwise, kind, tracked),
         sub.index,
         tracked,
@@ -308,7 +317,7 @@ def _dependent_schemas(expander: Expander, sub: Subschema) -> list[tuple[str, Go
     if sub.dialect.draft >= 2019:
         for name, schema in sub.mapping("dependentSchemas").items():
             found.append((name, expander.child(sub, schema, "dependentSchemas", name)))
-    if sub.dialect.has_legacy_keywords:
+    if "dependencies" in sub.schema:
         for name, schema in sub.mapping("dependencies").items():
             if not isinstance(schema, list):
                 found.append((name, expander.child(sub, schema, "dependencies", name)))

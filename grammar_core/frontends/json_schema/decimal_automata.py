@@ -12,15 +12,15 @@ from functools import lru_cache
 
 from grammar_core.errors import GrammarLimitError
 from grammar_core.frontends.regex import parse_regex
-from grammar_core.ir.nodes import Automaton, CharClass, Choice, Edge, Expr, Literal, Sequence
+from grammar_core.ir.nodes import Automaton, CharClass, Choice, Edge, Expr, Literal, Repeat, Sequence
 from grammar_core.regular import RegularLanguage
 
 MAX_DIGITS = 2_000
-MAX_MODULUS = 50_000
+MAX_MODULUS = 4_096
 
 _DOT = CharClass(((0x2E, 0x2E),))
-_DIGIT = CharClass(((0x30, 0x39),))
-_MINUS = Literal(b"-")
+_DIGITS = [CharClass(((code, code),)) for code in range(0x30, 0x3A)]
+MINUS = Literal(b"-")
 NATURAL_NUMBER = parse_regex(r"0|[1-9][0-9]*")
 MAGNITUDE = parse_regex(r"(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 INTEGER = parse_regex(r"-?(?:0|[1-9][0-9]*)")
@@ -46,7 +46,7 @@ def plain_decimals() -> RegularLanguage:
     return RegularLanguage.from_expression(PLAIN_DECIMAL)
 
 
-def compared(bound: Fraction, wanted: Orders) -> RegularLanguage:
+def compared(bound: Fraction, wanted: Orders) -> Expr:
     """The plain decimals that compare with the bound, itself a decimal, in one of the wanted ways."""
     options: list[Expr] = []
     if bound >= 0:
@@ -55,21 +55,27 @@ def compared(bound: Fraction, wanted: Orders) -> RegularLanguage:
         options.append(MAGNITUDE)
     if bound <= 0:
         reverse = frozenset(Order(-order) for order in wanted)
-        options.append(Sequence((_MINUS, compared_magnitude(-bound, reverse))))
+        options.append(Sequence((MINUS, compared_magnitude(-bound, reverse))))
     elif Order.LESS in wanted:
-        options.append(Sequence((_MINUS, MAGNITUDE)))
-    return RegularLanguage.from_expression(Choice(tuple(options)) if options else CharClass(()))
+        options.append(Sequence((MINUS, MAGNITUDE)))
+    return choice(options)
 
 
-@lru_cache(maxsize=64)
-def multiples(step: Fraction) -> RegularLanguage:
+def choice(options: list[Expr]) -> Expr:
+    """Any of the options, of which there may be none."""
+    if not options:
+        return CharClass(())
+    return options[0] if len(options) == 1 else Choice(tuple(options))
+
+
+def multiples(step: Fraction) -> Expr:
     """The plain decimals that are multiples of the step, a positive decimal. Raises GrammarLimitError."""
     places = decimal_places(step)
     modulus = int(step * 10**places)
-    sign = Choice((_MINUS, Sequence(())))
-    if modulus > MAX_MODULUS and places == 0 and modulus % 10 == 0:
-        return RegularLanguage.from_expression(Sequence((sign, _with_zeros(modulus))))
-    return RegularLanguage.from_expression(Sequence((sign, _residues(modulus, places))))
+    sign = Repeat(MINUS, 0, 1)
+    if places == 0 and modulus % 10 == 0:
+        return Sequence((sign, _with_zeros(modulus)))
+    return Sequence((sign, _residues(modulus, places)))
 
 
 def canonical(value: Fraction) -> str:
@@ -134,20 +140,24 @@ class _Builder:
         return Automaton(tuple(self.edges), tuple(self.accepting), self.count)
 
 
-def compared_magnitude(bound: Fraction, wanted: Orders) -> Expr:
-    """Plain decimals without a sign that compare with the bound, which is not negative, as wanted."""
+def compared_magnitude(bound: Fraction, wanted: Orders, *, is_mantissa: bool = False) -> Expr:
+    """Plain decimals without a sign that compare with the bound, which is not negative, as wanted.
+
+    Those of a mantissa have one digit before the point, and it is not zero; so has then the bound.
+    """
     if not wanted:
         return CharClass(())
-    if wanted == ALL_ORDERS:
+    if wanted == ALL_ORDERS and not is_mantissa:
         return MAGNITUDE
     whole, _, fraction = canonical(bound).partition(".")
-    return _Comparison(whole, fraction, wanted).build()
+    return _Comparison(whole, fraction, wanted, is_mantissa).build()
 
 
 class _Comparison:
     """Compares digit by digit: a number with more digits before the point is greater."""
 
-    def __init__(self, whole: str, fraction: str, wanted: Orders) -> None:
+    def __init__(self, whole: str, fraction: str, wanted: Orders, is_mantissa: bool) -> None:
+        self._is_mantissa = is_mantissa
         self._whole = whole
         self._fraction = fraction
         self._wanted = wanted
@@ -180,7 +190,7 @@ class _Comparison:
             else:
                 after[order] = self._builder.state(order in self._wanted)
                 self._builder.point(after[order], self._tails[order])
-            if is_last:
+            if is_last and not self._is_mantissa:
                 self._builder.digits(after[order], 0, 9, self._longer)
         if index == 0:
             self._read_first_digit(before[Order.EQUAL], digit, after)
@@ -202,9 +212,10 @@ class _Comparison:
             builder.point(zero, self._first_of_fraction)
             builder.digits(start, 0, 0, zero)
         else:
-            zero = builder.state(Order.LESS in self._wanted)
-            builder.point(zero, self._tails[Order.LESS])
-            builder.digits(start, 0, 0, zero)
+            if not self._is_mantissa:
+                zero = builder.state(Order.LESS in self._wanted)
+                builder.point(zero, self._tails[Order.LESS])
+                builder.digits(start, 0, 0, zero)
             builder.digits(start, 1, digit - 1, after[Order.LESS])
             builder.digits(start, digit, digit, after[Order.EQUAL])
         builder.digits(start, digit + 1, 9, after[Order.GREATER])
@@ -267,9 +278,9 @@ def _residues(modulus: int, places: int) -> Automaton:
     _count_digits(builder, start, 0, whole, modulus, first=1)
     for residue, state in enumerate(whole):
         _count_digits(builder, state, residue, whole, modulus)
-    layer = [builder.state(False) for _ in range(modulus)]
+    layer = [builder.state(False) for _ in range(modulus if places else 1)]
     builder.point(zero, layer[0])
-    for state, behind in zip(whole, layer, strict=True):
+    for state, behind in zip(whole, layer, strict=False):  # without places only whole multiples go on
         builder.point(state, behind)
     for digits in range(1, places + 1):
         following = [builder.state(is_multiple(residue, digits)) for residue in range(modulus)]
@@ -285,8 +296,10 @@ def _residues(modulus: int, places: int) -> Automaton:
 def _count_digits(
     builder: _Builder, source: int, residue: int, targets: list[int], modulus: int, first: int = 0
 ) -> None:
-    for digit in range(first, 10):
-        builder.digits(source, digit, digit, targets[(residue * 10 + digit) % modulus])
+    scaled = residue * 10
+    builder.edges += [
+        (source, targets[(scaled + digit) % modulus], _DIGITS[digit]) for digit in range(first, 10)
+    ]
 
 
 def _with_zeros(modulus: int) -> Expr:

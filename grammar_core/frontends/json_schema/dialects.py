@@ -27,11 +27,6 @@ class Dialect(NamedTuple):
         """Whether keywords beside `$ref` count."""
         return self.draft >= 2019
 
-    @property
-    def has_legacy_keywords(self) -> bool:
-        """Whether `items` may be a list and `dependencies` and `additionalItems` count."""
-        return self.draft < 2019 or not self.declared
-
 
 DEFAULT = Dialect(2020, declared=False)
 DECLARED_DEFAULT = Dialect(2020, declared=True)

@@ -144,11 +144,11 @@ class Documents:
         self._keep_alive.append(value)
         dialect = self._declared_dialect(value, dialect, None)
         root = Resource(uri, value, dialect, None)
-        if uri or not self._resources:
-            self._resources.setdefault(uri, root)
         if self.has_names and isinstance(value, dict):
             self._index(root)
-        return self._by_value.get(id(value), root)
+        root = self._by_value.get(id(value), root)
+        self._resources.setdefault(uri, root)
+        return root
 
     def _declared_dialect(self, value: Any, inherited: Dialect, path: Path) -> Dialect:
         if not isinstance(value, dict) or "$schema" not in value:
@@ -294,7 +294,7 @@ def _metaschema(uri: str) -> Any:
     """The standard's own document with this URI, None for any other URI."""
     if not uri.removeprefix("https://").removeprefix("http://").startswith("json-schema.org/"):
         return None
-    from jsonschema_specifications import REGISTRY
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 
     for candidate in (uri, uri + "#"):
         if candidate in REGISTRY:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from grammar_core.errors import GrammarError
 from grammar_core.frontends.json_schema import array_emission, object_emission, object_keywords
+from grammar_core.frontends.json_schema.dialects import Dialect
 from grammar_core.frontends.json_schema.errors import JsonSchemaError, JsonSchemaLimitError
 from grammar_core.frontends.json_schema.expansion import _ASSERTIONS, _FULL, Expander
-from grammar_core.frontends.json_schema.goals import ANY, Goal
+from grammar_core.frontends.json_schema.goals import Goal
 from grammar_core.frontends.json_schema.layout import Layout
-from grammar_core.frontends.json_schema.paths import Path, pointer_of
+from grammar_core.frontends.json_schema.paths import pointer_of
 from grammar_core.frontends.json_schema.shapes import ObjectShape
 from grammar_core.frontends.json_schema.string_spelling import plain_character
-from grammar_core.frontends.json_schema.texts import TextLanguage
+from grammar_core.frontends.json_schema.texts import Lexical, TextLanguage
 from grammar_core.frontends.json_schema.values import (
     ARRAY,
     BOOLEAN,
@@ -43,6 +44,17 @@ _PLAIN_KEYWORDS = frozenset(("type", "properties", "required", "additionalProper
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]+")
 
 
+Leaf: TypeAlias = frozenset[tuple[str, str | int]]
+"""The keywords of a schema without schemas inside."""
+
+
+class LeafRules(NamedTuple):
+    """The expression of a leaf and the rules that it refers to."""
+
+    expression: Expr
+    rules: tuple[Rule, ...]
+
+
 class Emitter:
     """The rules made so far, and the goals whose rules are still to be written.
 
@@ -53,13 +65,23 @@ class Emitter:
     array_brackets: tuple[Expr, Expr] = (Literal(b"["), Literal(b"]"))
 
     def __init__(
-        self, expander: Expander, layout: Layout, *, lexical: str, any_order: bool, is_strict: bool
+        self,
+        expander: Expander,
+        layout: Layout,
+        *,
+        lexical: Lexical,
+        any_order: bool,
+        is_strict: bool,
+        build_leaf: Callable[[Leaf, Dialect, Lexical], LeafRules | None],
+        prefix: str = "",
     ) -> None:
         self.expander = expander
         self.layout = layout
         self.lexical = lexical
         self.any_order = any_order
         self.is_strict = is_strict
+        self._build_leaf = build_leaf
+        self._prefix = prefix
         self.rules: list[Rule] = []
         self._names: dict[str, int] = {}
         self._defined: dict[tuple[str, Expr], RuleRef] = {}
@@ -73,7 +95,9 @@ class Emitter:
     def emit(self, root: Goal) -> None:
         """Write the rule `root` and all that it needs."""
         self._names["root"] = 1
-        body = self._body(root, 0)
+        body = self._known_leaf(root) or self._body(root, 0)
+        if body is NOTHING:
+            raise JsonSchemaError("The schema allows no value")
         self.rules.insert(0, Rule("root", body))
         while self._pending:
             self._pending.pop()()
@@ -82,7 +106,8 @@ class Emitter:
 
     def fresh(self, hint: str) -> str:
         """A rule name that is not in use, like the hint."""
-        name = hint if len(hint) <= 40 and hint.isidentifier() and hint.isascii() else _rule_name(hint)
+        is_name = len(hint) <= 40 and hint.isidentifier() and hint.isascii()
+        name = self._prefix + (hint if is_name else _rule_name(hint))
         count = self._names.get(name, 0)
         self._names[name] = count + 1
         if not count:
@@ -137,6 +162,9 @@ class Emitter:
                 "A schema that contains itself cannot be indented",
                 pointer=pointer_of(self.expander.place(goal)),
             )
+        leaf = self._known_leaf(goal)
+        if leaf is not None:
+            return leaf
         types = self.expander.types(goal)
         if types <= _SCALARS:
             return self._body(goal, depth)
@@ -144,13 +172,26 @@ class Emitter:
         self._pending.append(lambda: self.rules.append(Rule(name, self._body(goal, depth))))
         return RuleRef(name)
 
+    def _known_leaf(self, goal: Goal) -> Expr | None:
+        """The expression of a schema whose rules do not depend on what is around it."""
+        if len(goal) != 1 or (literal := next(iter(goal))) <= 0 or self.expander.loosen:
+            return None
+        sub = self.expander.subschema(literal)
+        if sub.leaf is None or len(sub.leaf) < 2:
+            return None
+        known = self._build_leaf(sub.leaf, sub.dialect, self.lexical)
+        if known is None:
+            return None
+        self.rules += known.rules
+        return known.expression
+
     def _body(self, goal: Goal, depth: int) -> Expr:
         if not goal:
             return self.any_value()
         options: list[Expr] = []
         plain = self._plain_object(goal)
         if plain is not None:
-            return choice(object_emission.emit(self, plain, depth))
+            return choice(self._placed_alternative(OBJECT, plain, depth, goal))
         types = self.expander.types(goal)
         alternatives = {kind: self.expander.expand(goal, kind) for kind in TYPES if kind in types}
         if len(alternatives) == len(TYPES) and all(
@@ -159,8 +200,15 @@ class Emitter:
             return self.any_value()
         for kind, found in alternatives.items():
             for alternative in found:
-                options += self.alternative(kind, alternative, depth)
+                options += self._placed_alternative(kind, alternative, depth, goal)
         return choice(options)
+
+    def _placed_alternative(self, kind: str, alternative: Any, depth: int, goal: Goal) -> list[Expr]:
+        try:
+            return self.alternative(kind, alternative, depth)
+        except GrammarError as error:
+            self.expander.place_error(error, min(goal, key=abs))
+            return self.alternative(kind, _FULL[kind], depth)
 
     def _plain_object(self, goal: Goal) -> ObjectShape | None:
         """The shape of a schema that allows objects only and by the commonest keywords."""
@@ -275,8 +323,3 @@ def choice(options: list[Expr]) -> Expr:
     if len(options) == 1:
         return options[0]
     return Choice(tuple(options)) if options else NOTHING
-
-
-def place_error(path: Path, error: GrammarError, keyword: str) -> JsonSchemaError:
-    """The error with the place of the keyword."""
-    return JsonSchemaError(error.message, pointer=pointer_of(path), keyword=keyword)

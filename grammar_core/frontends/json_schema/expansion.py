@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
-from grammar_core.errors import GrammarError
+from grammar_core.errors import GrammarError, GrammarLimitError
 from grammar_core.frontends.json_schema.documents import Documents, Resource
 from grammar_core.frontends.json_schema.errors import (
     JsonSchemaError,
@@ -68,6 +68,8 @@ _LEAF_KEYWORDS = frozenset(
     ("type", "minimum", "maximum", "multipleOf", "minLength", "maxLength", "pattern", "format")
 )
 _NOT_BESIDE_ALIAS = _ASSERTIONS - {"$ref"} | {"$id", "id"}
+
+_COSTLY_KEYWORDS = ("pattern", "format", "multipleOf", "patternProperties", "propertyNames", "maxLength")
 
 _FULL: dict[str, Any] = {
     NULL: True,
@@ -153,6 +155,8 @@ class Expander:
         goal = self._leaves.get(key)
         if goal is None:
             goal = self._leaves[key] = self._literal(value, resource, path, scope)
+            if "nullable" not in value:
+                self._subschemas[-1].leaf = frozenset(asserted)
         return goal
 
     def _is_alias(self, value: dict[str, Any], resource: Resource) -> bool:
@@ -208,6 +212,22 @@ class Expander:
         if keyword not in self.loosen:
             raise UnsupportedSchemaError(f"{keyword} {problem}", pointer=pointer_of(path), keyword=keyword)
 
+    def place_error(self, error: GrammarError, literal: int) -> None:
+        """Raise the error with the place of the subschema, unless the keyword at fault is loosened."""
+        if isinstance(error, JsonSchemaError):
+            raise error
+        sub = self.subschema(literal)
+        keyword = next((word for word in _COSTLY_KEYWORDS if word in sub.schema), None)
+        if keyword in self.loosen:
+            return
+        path = sub.path if keyword is None else (sub.path, keyword)
+        message = f"{keyword or 'The schema'} cannot be enforced: {error.message}"
+        if isinstance(error, GrammarLimitError):
+            raise JsonSchemaLimitError(
+                message, limit=error.limit, value=error.value, pointer=pointer_of(path), keyword=keyword
+            ) from error
+        raise UnsupportedSchemaError(message, pointer=pointer_of(path), keyword=keyword) from error
+
     def attempt(self, sub: Subschema, keyword: str, build: Callable[[], Any], otherwise: Any) -> Any:
         """What `build` builds; an error is given the place of the keyword, unless the keyword is loosened."""
         try:
@@ -216,11 +236,12 @@ class Expander:
             if keyword in self.loosen:
                 return otherwise
             pointer = pointer_of((sub.path, keyword))
-            if isinstance(error, JsonSchemaError) and error.pointer:
-                raise
-            raise UnsupportedSchemaError(
-                f"{keyword} cannot be enforced: {error.message}", pointer=pointer, keyword=keyword
-            ) from error
+            message = f"{keyword} cannot be enforced: {error.message}"
+            if isinstance(error, GrammarLimitError):
+                raise JsonSchemaLimitError(
+                    message, limit=error.limit, value=error.value, pointer=pointer, keyword=keyword
+                ) from error
+            raise UnsupportedSchemaError(message, pointer=pointer, keyword=keyword) from error
 
     # --- types
 
@@ -343,6 +364,9 @@ class Expander:
         self._running.add(key)
         try:
             found = self._deeper(self._expansion, literal, kind, tracked)
+        except GrammarError as error:
+            self.place_error(error, literal)
+            found = [_FULL[kind]]
         finally:
             self._running.discard(key)
         self._expansions[key] = found

@@ -10,6 +10,7 @@ from grammar_core.frontends.json_schema.emission import Emitter
 from grammar_core.frontends.json_schema.expansion import Expander
 from grammar_core.frontends.json_schema.goals import ANY
 from grammar_core.frontends.json_schema.layout import LayoutOptions, build_layout
+from grammar_core.frontends.json_schema.leaves import build_leaf
 from grammar_core.ir.nodes import Choice, Rule, RuleRef
 
 LOOSENABLE = frozenset(
@@ -51,6 +52,7 @@ def schema_rules(text: str, options: SchemaOptions, documents: Mapping[str, Any]
         lexical=options.lexical,
         any_order=options.any_order,
         is_strict=options.strict_mode,
+        build_leaf=build_leaf,
     )
     emitter.emit(expander.root_goal())
     return (*emitter.rules, *layout.rules)
@@ -60,7 +62,9 @@ def builtin_json_rules() -> tuple[Rule, ...]:
     """The rules of all JSON texts that are an object or an array, white space free between their parts."""
     layout = build_layout(LayoutOptions())
     expander = Expander(Documents("true", {}), loosen=frozenset())
-    emitter = Emitter(expander, layout, lexical="natural", any_order=False, is_strict=False)
+    emitter = Emitter(
+        expander, layout, lexical="natural", any_order=False, is_strict=False, build_leaf=build_leaf
+    )
     emitter.value(ANY, 0)
     root = Rule("root", Choice((RuleRef("json_object"), RuleRef("json_array"))))
     return (root, *emitter.rules, *layout.rules)

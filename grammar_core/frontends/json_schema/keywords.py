@@ -15,9 +15,12 @@ Scope = tuple[Resource, ...]
 
 
 class Subschema:
-    """A schema that is an object, where it stands, and the resources it was reached through."""
+    """A schema that is an object, where it stands, and the resources it was reached through.
 
-    __slots__ = ("index", "path", "resource", "schema", "scope")
+    `leaf`: its keywords, where they are few and their values are strings and integers.
+    """
+
+    __slots__ = ("index", "leaf", "path", "resource", "schema", "scope")
 
     def __init__(
         self, schema: dict[str, Any], resource: Resource, path: Path, scope: Scope, index: int
@@ -27,6 +30,7 @@ class Subschema:
         self.path = path
         self.scope = scope
         self.index = index
+        self.leaf: frozenset[tuple[str, str | int]] | None = None
 
     @property
     def dialect(self) -> Dialect:

@@ -77,11 +77,17 @@ def _is_plain(shape: ObjectShape) -> bool:
     return not keys.sets or (isinstance(keys.sets[0], NamedKeys) and keys.sets[0].names <= shape.named.keys())
 
 
+def _named_in(keys: KeySet) -> frozenset[str]:
+    """The keys that a plain rule does not concern."""
+    assert isinstance(keys, OtherKeys)
+    return keys.sets[0].names if keys.sets and isinstance(keys.sets[0], NamedKeys) else frozenset()
+
+
 def _plain_object(emitter: Emitter, shape: ObjectShape, depth: int) -> list[Expr]:
     required = set(shape.required)
     others = shape.rules[0][1] if shape.rules else ANY
     goals = shape.named
-    if not goals.keys() >= required or (shape.rules and not shape.rules[0][0].sets):  # type: ignore[union-attr]
+    if not goals.keys() >= required or (shape.rules and _named_in(shape.rules[0][0]) != goals.keys()):
         goals = {**goals, **dict.fromkeys(shape.required, others)}
         goals = {name: shape.goal_of(name) for name in goals}
     specs: list[Member] = []
@@ -183,12 +189,12 @@ def _partition(
     for atom, inside in atoms.items():
         divided = []
         for memberships, languages in found:
-            met = tuple(one.intersect(part) for one in languages for part in inside)
+            met = tuple(_meet(one, part, is_last=len(atoms) == 1) for one in languages for part in inside)
             divided.append(({**memberships, atom: True}, met))
             outside = languages
             for part in inside:
                 complement = part.complement()
-                outside = tuple(one.intersect(complement) for one in outside)
+                outside = tuple(_meet(one, complement, is_last=len(atoms) == 1) for one in outside)
             divided.append(({**memberships, atom: False}, outside))
         if len(atoms) == 1:
             found = [
@@ -209,6 +215,12 @@ def _partition(
                 keyword="patternProperties",
             )
     return found
+
+
+def _meet(one: TextLanguage, other: TextLanguage, *, is_last: bool) -> TextLanguage:
+    """Both; settled unless it is the last step, so that no step is done again."""
+    both = one.intersect(other)
+    return both if is_last else both.settled()
 
 
 def _merged(regions: list[Region]) -> list[Region]:

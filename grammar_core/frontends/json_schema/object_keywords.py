@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from grammar_core.frontends.json_schema.expansion import _FULL, Expander
@@ -16,8 +17,9 @@ from grammar_core.frontends.json_schema.key_sets import (
     PatternKeys,
 )
 from grammar_core.frontends.json_schema.keywords import Subschema
+from grammar_core.frontends.json_schema.paths import Path
+from grammar_core.frontends.json_schema.remembered import matching
 from grammar_core.frontends.json_schema.shapes import ObjectShape
-from grammar_core.frontends.json_schema.texts import TextLanguage
 from grammar_core.frontends.json_schema.values import OBJECT, STRING
 
 _KEYWORDS = (
@@ -48,7 +50,8 @@ def alternatives(expander: Expander, sub: Subschema) -> list[ObjectShape]:
         evaluated = [ALL_KEYS]
     if "propertyNames" in schema and sub.dialect.draft > 4:
         languages = _key_language(expander, sub)
-        rules.append((OtherKeys((languages,)), NEVER))
+        if languages is not None:
+            rules.append((OtherKeys((languages,)), NEVER))
     is_open = "additionalProperties" in schema or "unevaluatedProperties" in schema
     shape = ObjectShape(
         named,
@@ -77,18 +80,17 @@ def _others(named: dict[str, Goal], patterns: list[KeySet]) -> OtherKeys:
 def _pattern_rules(expander: Expander, sub: Subschema) -> list[tuple[PatternKeys, Goal, str]]:
     rules = []
     for pattern, schema in sub.mapping("patternProperties").items():
-        language = expander.attempt(
-            sub, "patternProperties", lambda pattern=pattern: TextLanguage.matching(pattern), None
-        )
+        language = expander.attempt(sub, "patternProperties", partial(matching, pattern), None)
         if language is not None:
             goal = expander.child(sub, schema, "patternProperties", pattern)
             rules.append((PatternKeys(pattern, language), goal, pattern))
     return rules
 
 
-def _key_language(expander: Expander, sub: Subschema) -> LanguageKeys:
+def _key_language(expander: Expander, sub: Subschema) -> LanguageKeys | None:
+    """The keys that propertyNames allows; None if it allows all."""
     goal = expander.child(sub, sub.schema["propertyNames"], "propertyNames")
-    return LanguageKeys(min(goal, key=abs, default=0), tuple(expander.expand(goal, STRING)))
+    return LanguageKeys(min(goal), tuple(expander.expand(goal, STRING))) if goal else None
 
 
 def _implications(sub: Subschema) -> list[tuple[str, str]]:
@@ -96,7 +98,7 @@ def _implications(sub: Subschema) -> list[tuple[str, str]]:
     if sub.dialect.draft >= 2019:
         for name, others in sub.mapping("dependentRequired").items():
             pairs += ((name, other) for other in sub.checked_names("dependentRequired", others))
-    if sub.dialect.has_legacy_keywords:
+    if "dependencies" in sub.schema:
         for name, others in sub.mapping("dependencies").items():
             if isinstance(others, list):
                 pairs += ((name, other) for other in sub.checked_names("dependencies", others))
@@ -144,21 +146,26 @@ def complement_alternatives(expander: Expander, sub: Subschema) -> list[ObjectSh
     for keys, goal, pattern in _pattern_rules(expander, sub):
         patterns.append(keys)
         if goal:
-            path = ((sub.path, "patternProperties"), pattern)
-            found.append(ObjectShape(witnesses=((keys, complement(goal), path),), min=1))
+            path: Path = ((sub.path, "patternProperties"), pattern)
+            found.append(_witness(keys, complement(goal), path))
     if "additionalProperties" in schema:
         goal = expander.child(sub, schema["additionalProperties"], "additionalProperties")
         if goal:
             path = (sub.path, "additionalProperties")
-            keys = _others(named, patterns)
-            found.append(ObjectShape(witnesses=((keys, complement(goal), path),), min=1))
+            found.append(_witness(_others(named, patterns), complement(goal), path))
     if "propertyNames" in schema and sub.dialect.draft > 4:
-        keys = OtherKeys((_key_language(expander, sub),))
-        found.append(ObjectShape(witnesses=((keys, ANY, (sub.path, "propertyNames")),), min=1))
+        languages = _key_language(expander, sub)
+        if languages is not None:
+            found.append(_witness(OtherKeys((languages,)), ANY, (sub.path, "propertyNames")))
     if sub.dialect.validates:
         found += (absent(name) for name in sub.names("required") if name not in named)
         found += _count_complements(sub)
     return [shape for shape in found if not expander.is_void_shape(shape)]
+
+
+def _witness(keys: KeySet, goal: Goal, path: Path) -> ObjectShape:
+    """Objects in which some key of the set has a value that meets the goal."""
+    return ObjectShape(witnesses=((keys, goal, path),), min=1)
 
 
 def _count_complements(sub: Subschema) -> list[ObjectShape]:
@@ -190,5 +197,5 @@ def different_from(
     for name, inner in value.items():
         found += (absent(name), present(name, complement(expander.constant(inner, sub, keyword))))
     others = OtherKeys((NamedKeys(frozenset(value)),))
-    found.append(ObjectShape(witnesses=((others, ANY, (sub.path, keyword)),), min=1))
+    found.append(_witness(others, ANY, (sub.path, keyword)))
     return found

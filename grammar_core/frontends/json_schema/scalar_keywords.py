@@ -7,6 +7,7 @@ from typing import Any
 from grammar_core.frontends.json_schema.expansion import _FULL, Expander
 from grammar_core.frontends.json_schema.keywords import Subschema
 from grammar_core.frontends.json_schema.numbers import NumberLanguage
+from grammar_core.frontends.json_schema.remembered import formatted, matching
 from grammar_core.frontends.json_schema.texts import TextLanguage
 from grammar_core.frontends.json_schema.values import NUMBER
 
@@ -34,8 +35,6 @@ def complement_alternatives(expander: Expander, sub: Subschema, kind: str) -> li
 
 def _parts(expander: Expander, sub: Subschema, kind: str, is_complemented: bool = False) -> list[Any]:
     """A language for each keyword. One that is loosened counts as met and, complemented, as not met."""
-    if not sub.dialect.validates:
-        return []
     nothing = _FULL[kind].complement()
     otherwise = nothing if is_complemented else _FULL[kind]
     return _numbers(expander, sub, otherwise) if kind == NUMBER else _texts(expander, sub, otherwise)
@@ -43,6 +42,8 @@ def _parts(expander: Expander, sub: Subschema, kind: str, is_complemented: bool 
 
 def _numbers(expander: Expander, sub: Subschema, otherwise: Any) -> list[Any]:
     parts: list[Any] = []
+    if not sub.dialect.validates:
+        return parts
     types = sub.types()
     if types is not None and "integer" in types and NUMBER not in types:
         parts.append(NumberLanguage.integers())
@@ -97,6 +98,18 @@ def _texts(expander: Expander, sub: Subschema, otherwise: Any) -> list[Any]:
     parts: list[Any] = []
     if schema.keys().isdisjoint(_TEXT_KEYWORDS):
         return parts
+    if sub.dialect.validates:
+        parts += _asserted_texts(expander, sub, otherwise)
+    name = sub.text("format")
+    if name is not None:
+        language = expander.attempt(sub, "format", lambda: formatted(name), otherwise)
+        if language is not None:
+            parts.append(language)
+    return parts
+
+
+def _asserted_texts(expander: Expander, sub: Subschema, otherwise: Any) -> list[Any]:
+    parts: list[Any] = []
     low, high = sub.count("minLength"), sub.count("maxLength")
     if low or high is not None:
         parts.append(
@@ -104,12 +117,7 @@ def _texts(expander: Expander, sub: Subschema, otherwise: Any) -> list[Any]:
         )
     pattern = sub.text("pattern")
     if pattern is not None:
-        parts.append(expander.attempt(sub, "pattern", lambda: TextLanguage.matching(pattern), otherwise))
-    name = sub.text("format")
-    if name is not None:
-        language = expander.attempt(sub, "format", lambda: TextLanguage.format(name), otherwise)
-        if language is not None:
-            parts.append(language)
+        parts.append(expander.attempt(sub, "pattern", lambda: matching(pattern), otherwise))
     return parts
 
 

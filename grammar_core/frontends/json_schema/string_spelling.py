@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
+from json.encoder import encode_basestring
 
 from grammar_core.frontends.json_schema.hex_escapes import hex_escapes
 from grammar_core.ir.char_ranges import ANY_CHARACTER, Ranges, complement_ranges
@@ -23,7 +24,7 @@ _SHORT_ESCAPES = {0x08: "b", 0x09: "t", 0x0A: "n", 0x0C: "f", 0x0D: "r", 0x22: '
 
 def natural_literal(text: str) -> Literal:
     """The string with quotes, escaped only where it must be: as `json.dumps(text, ensure_ascii=False)`."""
-    return Literal(json.dumps(text, ensure_ascii=False).encode())
+    return Literal(encode_basestring(text).encode())
 
 
 def quoted(body: Expr) -> Expr:

@@ -7,19 +7,28 @@ from grammar_core.regular import RegularLanguage
 
 
 class TextPattern:
-    """A regular set of strings as an expression; the automaton is made when it is first asked for.
+    """A regular set of strings as an expression or an automaton; the other is made when it is first asked for.
 
     `name` is that of the rule that a grammar gets for it, if it is to have one.
     """
 
-    __slots__ = ("_language", "expression", "name")
+    __slots__ = ("_expression", "_language", "name")
 
     def __init__(
-        self, expression: Expr, language: RegularLanguage | None = None, *, name: str | None = None
+        self, expression: Expr | None, language: RegularLanguage | None = None, *, name: str | None = None
     ) -> None:
-        self.expression = expression
+        assert expression is not None or language is not None
         self.name = name
+        self._expression = expression
         self._language = language
+
+    @property
+    def expression(self) -> Expr:
+        """The same set as an expression."""
+        if self._expression is None:
+            assert self._language is not None
+            self._expression = self._language.to_expression()
+        return self._expression
 
     @property
     def language(self) -> RegularLanguage:

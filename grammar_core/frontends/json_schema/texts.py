@@ -199,6 +199,10 @@ class TextLanguage:
         is_plain = self._values is None and not self._patterns and not self._low and self._high is None
         return self._excluded if is_plain else None
 
+    def settled(self) -> TextLanguage:
+        """The same set, described by its automaton."""
+        return self if self._values is not None else _of_language(self.language)
+
     def is_unrestricted(self) -> bool:
         """Whether the description says nothing."""
         return self is _ALL or not (
@@ -242,7 +246,7 @@ def _of_language(language: RegularLanguage) -> TextLanguage:
         return _NONE
     if language.is_universal():
         return _ALL
-    return TextLanguage(patterns=(TextPattern(language.to_expression(), language),))
+    return TextLanguage(patterns=(TextPattern(None, language),))
 
 
 def _choice(options: tuple[Expr, ...]) -> Expr:

@@ -75,6 +75,8 @@ class _Assembly:
 
     def _add_embedded_lexemes(self) -> None:
         """For each embedded grammar the rule of it and of what may be ignored after it."""
+        # Such a lexeme may be empty where the grammar may.
+        self._rules |= {name: Rule(name, root) for _, name, root in self._embedding_places}
         graph = DerivationGraph(self._rules.values())
         added: dict[str, Rule] = {}
 
@@ -98,7 +100,7 @@ class _Assembly:
         for rule_name in pending:  # grows as rules refer to others
             new = nonempty_rule(rule_name).name
             if new not in added and new not in self._rules:
-                rule = self._rules[rule_name]
+                rule = added.get(rule_name) or self._rules[rule_name]
                 part = without_empty(rule.body, is_nullable, nonempty)
                 added[new] = rule._replace(name=new, body=CharClass(()) if part is None else part.expr)
         self._rules |= added

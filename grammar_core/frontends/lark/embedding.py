@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from grammar_core.errors import GrammarError
 from grammar_core.frontends.lark.errors import (
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[\w-]+")
 # No rule or terminal is called _, so names with this prefix are never an author's.
 _PREFIX = "_."
+_LONGEST_CHAIN = 20
 
 
 class Reference(NamedTuple):
@@ -151,19 +152,22 @@ def refuse_cycles(references: Mapping[str, list[Reference]]) -> None:
     """Raise LarkError for named grammars that refer to each other in a circle, with the chain."""
     finished: set[str] = set()
     for start in references.get("", ()):
-        chain = [start]
+        # The names on the way from the whole grammar, in order.
+        chain = {start.name: None}
         pending = [iter(references.get(start.name, ()))]
         while pending:
             following = next(pending[-1], None)
             if following is None:
-                finished.add(chain.pop().name)
+                finished.add(chain.popitem()[0])
                 pending.pop()
-            elif any(link.name == following.name for link in chain):
-                names = [link.name for link in chain]
-                circle = [*names, following.name]
-                shown = " -> ".join(f"@{name}" for name in circle)
-                message = f"Named grammars refer to each other in a circle: {shown}"
-                raise LarkError.at(message, start.text, start.offset)
+            elif following.name in chain:
+                _refuse_circle([*chain, following.name], start)
             elif following.name not in finished:
-                chain.append(following)
+                chain[following.name] = None
                 pending.append(iter(references.get(following.name, ())))
+
+
+def _refuse_circle(names: list[str], start: Reference) -> NoReturn:
+    shown = names if len(names) <= _LONGEST_CHAIN else [*names[:_LONGEST_CHAIN], "…"]
+    message = f"Named grammars refer to each other in a circle: {' -> '.join(f'@{name}' for name in shown)}"
+    raise LarkError.at(message, start.text, start.offset)

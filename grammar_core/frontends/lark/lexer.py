@@ -107,7 +107,7 @@ def _refuse_lone_surrogates(text: str) -> None:
 
 
 def tokenize(text: str) -> Tokens:
-    """All tokens, up to the first JSON that is malformed."""
+    """All tokens, up to the first that is bad or JSON that is malformed: nothing is read beyond."""
     matches: list[re.Match[str]] = []
     values: dict[int, JsonText] = {}
     ignores: set[int] = set()
@@ -129,7 +129,7 @@ def tokenize(text: str) -> Tokens:
                 namespace_count += 1
             elif kind == "brace" and len(namespaces) > 1:
                 namespaces.pop()
-            elif kind == "end":
+            elif kind == "end" or kind == "bad":
                 break
     return Tokens(matches, values, frozenset(ignores))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from grammar_core.ir.nodes import NO_OPTIONS, Expr, RuleOptions, RuleRef
+from grammar_core.ir.nodes import EMPTY, NO_OPTIONS, Expr, RuleOptions, RuleRef
 
 
 class Marker(NamedTuple):
@@ -50,7 +50,7 @@ class Definition:
     offset: int
     is_terminal: bool
     spec: RuleSpec = NO_SPEC
-    body: Expr = RuleRef("")
+    body: Expr = EMPTY
     uses: list[str] = field(default_factory=list)
     has_regex_trigger: bool = False
 
@@ -69,8 +69,8 @@ class Namespace:
     """One grammar: the whole text, or a `%lark` block.
 
     Names in expressions carry `prefix`. `weaves`: there is an `%ignore`, so that what is matched whole in a
-    rule is followed by ignored text. `lexemes` are the terminals that rules use then. `embedded` are (name, root): the lexeme `name` stands for an embedded
-    grammar and what may be ignored after it.
+    rule is followed by ignored text. `lexemes` are the terminals that rules use then. `embedded` are
+    (name, root): the lexeme `name` stands for an embedded grammar and what may be ignored after it.
     """
 
     text: str

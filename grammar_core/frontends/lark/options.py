@@ -146,10 +146,8 @@ class OptionReader:
             return Marker(kind, read_regex(value.text, self._text, value.offset), None)
         if value.kind == "word" and is_terminal_name(value.text):
             return Marker(kind, self._refer(value.text, value.offset), None)
-        self._refuse(
-            f"The value of {name} must be a string, a regular expression or the name of a terminal",
-            value.offset,
-        )
+        message = f"The value of {name} must be a string, a regular expression or the name of a terminal"
+        raise LarkError.at(message, self._text, value.offset)
 
     def _string_marker(self, kind: Any, value: _Value) -> Marker:
         ignores_case = value.text.endswith("i")

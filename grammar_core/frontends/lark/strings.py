@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from string import ascii_lowercase, ascii_uppercase
 
 from grammar_core.frontends.lark.errors import LarkError
 from grammar_core.ir.nodes import CharClass, Expr, Literal, Sequence
@@ -14,6 +15,10 @@ _ESCAPE = re.compile(
     re.DOTALL,
 )
 _CONTROL = re.compile(r"[\x00-\x1f]")
+_EITHER_CASE: dict[str, Expr] = {
+    letter: CharClass(((ord(letter.upper()),) * 2, (ord(letter.lower()),) * 2))
+    for letter in (*ascii_lowercase, *ascii_uppercase)
+}
 _LETTERS = re.compile(r"[A-Za-z]|[^A-Za-z]+")
 
 
@@ -60,11 +65,5 @@ def ignoring_case(value: str, text: str, offset: int) -> Expr:
     if not value.isascii():
         message = "The flag i is for ASCII only, and this literal has other characters"
         raise LarkError.at(message, text, offset)
-    parts: list[Expr] = []
-    for part in _LETTERS.findall(value):
-        if part.isalpha():
-            upper, lower = ord(part.upper()), ord(part.lower())
-            parts.append(CharClass(((upper, upper), (lower, lower))))
-        else:
-            parts.append(Literal(part.encode()))
-    return parts[0] if len(parts) == 1 else Sequence(tuple(parts))
+    parts = [_EITHER_CASE.get(part) or Literal(part.encode()) for part in _LETTERS.findall(value)]
+    return parts[0] if len(parts) == 1 else Sequence(tuple(parts)) if parts else Literal(b"")

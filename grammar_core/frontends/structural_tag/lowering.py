@@ -16,7 +16,8 @@ from grammar_core.frontends.structural_tag.errors import (
 )
 from grammar_core.frontends.structural_tag.fields import Fields
 from grammar_core.frontends.structural_tag.limits import MAX_FORMATS, MAX_NESTING, MAX_TOKEN_ID
-from grammar_core.frontends.structural_tag.notations import Notation, NotationOptions, WriteText
+from grammar_core.frontends.structural_tag.notations import Notation, NotationOptions
+from grammar_core.frontends.structural_tag.notations.notation import WriteText
 from grammar_core.ir.combination import gather_rules
 from grammar_core.ir.nodes import (
     EMPTY,

@@ -12,32 +12,7 @@ namespace {
 
 constexpr int32_t kMaxStates = 2'000'000;
 constexpr int64_t kMaxCopies = 100'000;
-
-// The beginnings of some texts; children are in the order of their bytes.
-class ByteTrie {
- public:
-  static constexpr int32_t kRoot = 0;
-
-  void insert(std::string_view text) {
-    int32_t node = kRoot;
-    for (const char c : text) {
-      const auto [entry, added] =
-          nodes_[node].children.try_emplace(static_cast<uint8_t>(c), static_cast<int32_t>(nodes_.size()));
-      node = entry->second;
-      if (added) nodes_.emplace_back();
-    }
-    nodes_[node].complete = true;
-  }
-  bool is_complete(int32_t node) const { return nodes_[node].complete; }
-  const std::map<uint8_t, int32_t>& children(int32_t node) const { return nodes_[node].children; }
-
- private:
-  struct Node {
-    std::map<uint8_t, int32_t> children;
-    bool complete = false;
-  };
-  std::vector<Node> nodes_ = std::vector<Node>(1);
-};
+constexpr size_t kMaxCopiedLabels = 256;
 
 }  // namespace
 
@@ -371,56 +346,18 @@ void NfaBuilder::build_automaton(const Task& task, const Expression& e) {
   for (size_t i = 0; i < shape.edges.size(); ++i) {
     const auto [from, to] = shape.edges[i];
     if (facts_.productive(labels[i]) && state_of[from] >= 0 && state_of[to] >= 0)
-      add_task(labels[i], state_of[from], state_of[to], task.owner);
+      build_label({labels[i], state_of[from], state_of[to], task.owner}, shape.edges.size());
   }
 }
 
-// The loop over the item, and beside it a copy of its states for every beginning of an excluded text: in a
-// copy the text so far is that beginning, and what leaves it goes on in the loop.
-void NfaBuilder::build_other_texts(const Task& task, const Expression& e) {
-  ByteTrie excluded;
-  for (const LiteralRange& text : source_.other_texts[e.min])
-    excluded.insert(std::string_view(source_.literals).substr(text.offset, text.length));
-  const int32_t hub = new_state(task.owner);
-  const size_t first_byte = bytes_.size(), first_empty = empty_.size(), first_call = calls_.size();
-  add_task(static_cast<int32_t>(e.first), hub, hub, task.owner);
-  run_tasks(tasks_.size() - 1);
-  if (calls_.size() != first_call) throw InvalidGrammar("The item of other texts must be characters");
-  std::unordered_map<int32_t, std::vector<ByteEdge>> bytes;
-  std::unordered_map<int32_t, std::vector<int32_t>> empty;
-  for (size_t i = first_byte; i < bytes_.size(); ++i) bytes[bytes_[i].from].push_back(bytes_[i].edge);
-  for (size_t i = first_empty; i < empty_.size(); ++i) empty[empty_[i].from].push_back(empty_[i].to);
-  std::map<std::pair<int32_t, int32_t>, int32_t> copies;
-  std::vector<std::pair<int32_t, int32_t>> pending;
-  const auto copy = [&](int32_t node, int32_t state) {
-    const auto [entry, added] = copies.try_emplace({node, state}, 0);
-    if (added) {
-      entry->second = new_state(task.owner);
-      pending.emplace_back(node, state);
-    }
-    return entry->second;
-  };
-  add_empty(task.from, copy(ByteTrie::kRoot, hub));
-  while (!pending.empty()) {
-    const auto [node, state] = pending.back();
-    pending.pop_back();
-    TimeLimit::tick();
-    const int32_t here = copies.at({node, state});
-    if (state == hub && !excluded.is_complete(node)) add_empty(here, task.to);
-    for (const int32_t target : empty[state]) add_empty(here, copy(node, target));
-    for (const ByteEdge& edge : bytes[state]) {
-      int low = edge.low;
-      for (const auto& [byte, child] : excluded.children(node)) {
-        if (byte < edge.low || byte > edge.high) continue;
-        if (low < byte)
-          bytes_.push_back({here, {static_cast<uint8_t>(low), static_cast<uint8_t>(byte - 1), edge.target}});
-        bytes_.push_back({here, {byte, byte, copy(child, edge.target)}});
-        low = byte + 1;
-      }
-      if (low <= edge.high) bytes_.push_back({here, {static_cast<uint8_t>(low), edge.high, edge.target}});
-    }
-  }
-  add_empty(hub, task.to);
+// A rule as the label of very many edges is called and not copied into each.
+void NfaBuilder::build_label(const Task& task, size_t edges) {
+  const Expression& e = source_.expressions[task.expression];
+  const bool is_called = e.op == Op::kRuleRef && facts_.inlined[e.first] && edges > kMaxCopiedLabels;
+  if (!is_called || in_lazy(task)) return add_task(task.expression, task.from, task.to, task.owner);
+  if (facts_.nullable[task.expression]) add_empty(task.from, task.to);
+  if (facts_.nonempty[task.expression])
+    calls_.push_back({task.from, {rule_symbol(static_cast<int32_t>(e.first)), task.to}});
 }
 
 void NfaBuilder::build_members(const Task& task, const Expression& e) {

@@ -59,6 +59,7 @@ class NfaBuilder {
   void run_tasks(size_t remaining);
   int32_t members_symbol(int32_t expression);
   int32_t member_symbol(int32_t reference, bool repeatable);
+  void build_label(const Task& task, size_t edges);
   void finish();
   template <typename Edge>
   void place_edges(std::vector<Placed<Edge>>& placed, std::vector<uint32_t>& begin, std::vector<Edge>& edges);

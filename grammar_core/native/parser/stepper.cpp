@@ -10,7 +10,8 @@ namespace syntagma {
 namespace {
 
 constexpr size_t kLinearSearch = 24;       // items up to which a search beats a hash map
-constexpr int64_t kWorkLimit = 1'000'000;  // items and reports handled for one token or one walk
+constexpr int64_t kWorkLimit = 1'000'000;       // items and reports handled for one token
+constexpr int64_t kWalkWorkLimit = 20'000'000;  // and for one walk of the vocabulary
 
 }  // namespace
 
@@ -129,10 +130,11 @@ void Stepper::append(Item item) {
 
 void Stepper::count_work() {
   TimeLimit::tick();
-  if (++work_ > kWorkLimit)
-    throw LimitExceeded("ambiguity", kWorkLimit,
+  const int64_t limit = follows_text_ ? kWorkLimit : kWalkWorkLimit;
+  if (++work_ > limit)
+    throw LimitExceeded("ambiguity", limit,
                         "The text has too many readings in this grammar: following them takes more than " +
-                            std::to_string(kWorkLimit) + " steps for one token");
+                            std::to_string(limit) + " steps for one " + (follows_text_ ? "token" : "mask"));
 }
 
 // True if the item is new or gained parents.

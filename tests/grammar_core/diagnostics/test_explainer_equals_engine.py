@@ -124,7 +124,7 @@ class Comparison:
 
 @pytest.mark.parametrize("case", valid_cases())
 def test_case_files(case: GrammarCase) -> None:
-    grammar = Grammar.from_ebnf(case.grammar, root_rule_name=case.root)
+    grammar = case.load()
     if any(rule.lookahead is not None for rule in grammar.rules):
         with pytest.raises(UnsupportedFeatureError):
             explain_text(grammar, b"")

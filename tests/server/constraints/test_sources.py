@@ -108,3 +108,46 @@ def test_a_schema_that_names_the_members_of_tags_is_left_alone() -> None:
     schema = {"type": "object", "properties": {"json_schema": {"const": 1}}, "required": ["json_schema"]}
     tag = {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": schema}}
     assert accepts(StructuralTagSource(json.dumps(tag)), '{"json_schema": 1}')
+
+
+def test_recursive_schema() -> None:
+    tree = {
+        "$ref": "#/$defs/node",
+        "$defs": {
+            "node": {
+                "type": "object",
+                "properties": {"next": {"anyOf": [{"$ref": "#/$defs/node"}, {"type": "null"}]}},
+                "required": ["next"],
+                "additionalProperties": False,
+            }
+        },
+    }
+    source = JsonSource(json.dumps(tree))
+    assert accepts(source, '{"next": {"next": {"next": null}}}')
+    assert not accepts(source, '{"next": {}}')
+
+
+def test_many_optional_arrays() -> None:
+    integers = {"type": "array", "items": {"type": "integer"}}
+    names = [f"list_{number}" for number in range(12)]
+    source = JsonSource(json.dumps({"type": "object", "properties": dict.fromkeys(names, integers)}))
+    assert accepts(source, json.dumps({names[2]: [1, 2], names[9]: []}))
+
+
+def test_keywords_of_nobody_say_nothing() -> None:
+    assert accepts(JsonSource('{"abc": "def"}'), "[1, {}]")
+
+
+def test_no_stop_token_is_allowed_inside_of_a_string() -> None:
+    two_stops = TokenizerInfo(
+        [*(bytes([byte]) for byte in range(256)), "</s>", "<end>"], stop_token_ids=[256, 257]
+    )
+    matcher = GrammarMatcher(GrammarCompiler(two_stops).compile_source(JsonSource('{"type": "string"}')))
+    assert matcher.accept_string('"a')
+    assert not any(matcher.accept_token(stop) for stop in (256, 257))
+    assert matcher.accept_string('"')
+    assert matcher.accept_token(257)
+
+
+def test_escapes_of_the_grammars_text_do_not_depend_on_line_ends() -> None:
+    assert accepts(EbnfSource('root ::= "a" x\r\nx ::= "b"\r\n'), "ab")

@@ -63,7 +63,7 @@ def test_marks_that_are_control_tokens() -> None:
     info = TokenizerInfo.from_huggingface(tokenizer, stop_token_ids=[0])
     source = ThoughtfulSource(DIGITS, Thinking(KNOWN_MARKS[2], ThinkingStart.IN_PROMPT))
     hm, twelve = (tokenizer.encode(text, add_special_tokens=False) for text in ("hm", "12"))
-    [begin, end] = tokenizer.convert_tokens_to_ids(["[THINK]", "[/THINK]"])
+    begin, end = tokenizer.vocab_size, tokenizer.vocab_size + 1
     assert accepts_tokens(source, [*hm, end, *twelve], info)
     assert not accepts_tokens(source, [*hm, begin, *twelve], info)
 

@@ -45,7 +45,7 @@ def lower_dispatch(fields: Fields, lowering: Lowering, enclosure: Enclosure) -> 
         if not isinstance(text, str) or not text:
             fields.fail("A rule begins with a text that is not empty", "rules", index, 0)
         _refuse_hidden(text, excludes, fields, "rules", index, 0)
-        lowered = lowering.format(content, fields.pointer_to("rules", index, 1))
+        lowered = lowering.format(content, fields.pointer_to("rules", index, 1), enclosure)
         rules.setdefault(text, []).append(lowered.expression)
     triggers = [Trigger(text, lowering.rule("dispatched", one_of(rest))) for text, rest in rules.items()]
     loop = fields.flag("loop", True)

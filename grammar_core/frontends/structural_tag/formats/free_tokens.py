@@ -41,7 +41,7 @@ def lower_token_dispatch(fields: Fields, lowering: Lowering, enclosure: Enclosur
     """Free tokens in which each token of the `rules` is followed by its format; once only without `loop`."""
     rests: dict[int, list[Expr]] = {}
     for index, (token, content) in enumerate(pairs(fields)):
-        lowered = lowering.format(content, fields.pointer_to("rules", index, 1))
+        lowered = lowering.format(content, fields.pointer_to("rules", index, 1), enclosure)
         for token_id in lowering.token_ids(token, fields, "rules", index, 0):
             rests.setdefault(token_id, []).append(lowered.expression)
     return Lowered(_free_tokens(fields, rests, fields.flag("loop", True), (), lowering), is_unlimited=True)

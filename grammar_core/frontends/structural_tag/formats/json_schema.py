@@ -41,8 +41,9 @@ def lower_qwen_xml_parameter(fields: Fields, lowering: Lowering, enclosure: Encl
 
 def _lower(fields: Fields, lowering: Lowering, options: NotationOptions) -> Lowered:
     pointer = fields.pointer_to("json_schema")
+    schema = _schema(fields)
     try:
-        text = schema_text(_schema(fields))
+        text = schema_text(schema)
     except GrammarError as error:
         reraise_at(error, pointer)
     except TypeError as error:

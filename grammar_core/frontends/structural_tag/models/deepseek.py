@@ -58,6 +58,7 @@ def _markup(name: str, calls: str, space: str, style: str, names: tuple[str, ...
         ),
         argument_style=style,
         section=Section(f"{open_tag}{calls}>\n", f"{close_tag}{calls}>"),
+        lead="\n\n",
         reasoning=THINK,
         templates=((f"DSML｜{space}{calls}",), (f"｜{space}{calls}", "DSML")),
         names=names,

@@ -7,7 +7,7 @@ GEMMA_4 = ToolCallFormat(
     trigger="<|tool_call>",
     call=("<|tool_call>call:", CallField.NAME, CallField.ARGUMENTS, "<tool_call|>"),
     argument_style="gemma",
-    reasoning=Reasoning("<|channel>thought\n", "<channel|>"),
+    reasoning=Reasoning("<|channel>thought\n", "<channel|>", is_opened_by_prompt=False),
     reserved=("<|channel>", "<tool_call|>"),
     templates=(("<|tool_call>",),),
     tokens=("<|tool_call>", "<tool_call|>"),

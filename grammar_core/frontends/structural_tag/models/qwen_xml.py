@@ -1,7 +1,6 @@
 """Qwen3-Coder, Qwen 3.5, MiMo and Seed-OSS: a parameter a tag."""
 
 from grammar_core.frontends.structural_tag.models.tool_call_format import (
-    THINK,
     THINK_AND_BLANK_LINE,
     CallField,
     Reasoning,
@@ -37,7 +36,7 @@ MIMO = ToolCallFormat(
         "</function></tool_call>",
     ),
     argument_style="qwen_xml",
-    reasoning=THINK,
+    reasoning=Reasoning("<think>", "</think>", is_opened_by_prompt=False),
     reserved=("</tool_call>", "<function="),
     templates=(("<tool_call><function=", "<parameter="),),
     names=("mimo",),

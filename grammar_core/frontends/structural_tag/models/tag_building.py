@@ -35,7 +35,8 @@ def thoughts(format: ToolCallFormat, plan: AnswerPlan) -> list[Format]:
     begin, end, after = format.reasoning.begin, format.reasoning.end, format.reasoning.after
     inside = any_text(*_reserved(format), format.trigger)
     if plan.reasoning == "enabled":
-        return [_followed(tag("", inside, end), after)]
+        begin = "" if format.reasoning.is_opened_by_prompt else begin
+        return [_followed(tag(begin, inside, end), after)]
     return [{"type": "optional", "content": _followed(tag(begin, inside, end), after)}]
 
 
@@ -50,8 +51,8 @@ def _after_thoughts(format: ToolCallFormat, plan: AnswerPlan) -> Format:
     is_single = not plan.is_parallel or plan.calls == "one"
     if format.section is not None:
         calls = [section_tag(format.section, calls, is_single)]
-    if plan.calls == "one":
-        return calls[0]
+    if plan.calls == "one" or (plan.calls == "required" and format.section is not None):
+        return sequence(const(format.lead), calls[0]) if format.lead else calls[0]
     return {
         "type": "triggered_tags",
         "triggers": [format.trigger],

@@ -44,11 +44,15 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """What encloses the model's thoughts before its answer, and stands between the two."""
+    """What encloses the model's thoughts before its answer, and stands between the two.
+
+    `is_opened_by_prompt`: whether a prompt that asks for thoughts ends with `begin`.
+    """
 
     begin: str
     end: str
     after: str = ""
+    is_opened_by_prompt: bool = True
 
 
 THINK = Reasoning("<think>", "</think>")
@@ -62,7 +66,8 @@ class ToolCallFormat:
     `trigger`: the text that ends free text, with which `section.begin` or else `call` begins. `call`: the
     parts of a call in order, with exactly one CallObject or one NAME and one ARGUMENTS. `argument_style`:
     how the arguments are written, a style of the structural tag type `json_schema`. `separator`: what
-    stands between calls where there is no section. `call_id`: the id of a call, of {name} and {index},
+    stands between calls where there is no section. `lead`: what stands before calls where there is no text
+    before them. `call_id`: the id of a call, of {name} and {index},
     where its text has one. `reserved`: more texts that neither free text nor thoughts contain. `silent`:
     markers in an answer that are not for the user. `has_messages`: whether thoughts, answer and calls are
     messages with headers, as in harmony. `answer`: builds the structural tag of an answer where it is not
@@ -79,6 +84,7 @@ class ToolCallFormat:
     argument_style: str = "json"
     section: Section | None = None
     separator: str = ""
+    lead: str = ""
     reasoning: Reasoning | None = None
     call_id: str | None = None
     reserved: tuple[str, ...] = ()

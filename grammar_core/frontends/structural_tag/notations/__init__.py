@@ -56,7 +56,7 @@ class Notation:
         self._last: NotationEmitter | None = None
 
     def add(self, schema: str) -> RuleRef:
-        """A reference to the rule of a schema, which is JSON text. Raises JsonSchemaError and its subclasses."""
+        """A reference to the rule of a schema, which is JSON text. Raises JsonSchemaError."""
         expander = Expander(Documents(schema, {}), loosen=self.options.loosen)
         emitter = self._emitter(expander)
         if self._last is not None:
@@ -68,8 +68,10 @@ class Notation:
 
     def rules(self) -> tuple[Rule, ...]:
         """All rules of the schemas added so far."""
-        added = () if self._last is None else self._last.rules
-        return (*added, *self._layout.rules, *self._markup.rules)
+        style = self.options.style
+        layout = () if style in _NESTED else self._layout.rules
+        markup = self._markup.rules if style in _NESTED or style in PARAMETER_MARKUPS else ()
+        return (*(() if self._last is None else self._last.rules), *layout, *markup)
 
     def _emitter(self, expander: Expander) -> NotationEmitter:
         style = self.options.style

@@ -15,6 +15,8 @@ QUOTE = '<|"|>'
 class GemmaEmitter(NotationEmitter):
     """Objects in Gemma's notation."""
 
+    quotes_strings = False
+
     def root_value(self, goal: Goal) -> Expr:
         return self.object_members(goal)
 

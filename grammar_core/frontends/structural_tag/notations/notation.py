@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from grammar_core.frontends.json_schema import object_emission
-from grammar_core.frontends.json_schema.emission import Emitter, choice
+from grammar_core.frontends.json_schema.emission import NOTHING, Emitter, choice
 from grammar_core.frontends.json_schema.errors import JsonSchemaError
 from grammar_core.frontends.json_schema.expansion import Expander
 from grammar_core.frontends.json_schema.goals import Goal
 from grammar_core.frontends.json_schema.layout import Layout
+from grammar_core.frontends.json_schema.leaves import build_leaf
 from grammar_core.frontends.json_schema.texts import TextLanguage
-from grammar_core.frontends.json_schema.values import OBJECT
+from grammar_core.frontends.json_schema.values import OBJECT, STRING
 from grammar_core.frontends.regex import parse_regex
 from grammar_core.frontends.structural_tag.notations.raw_texts import raw_text, without
 from grammar_core.ir.nodes import EMPTY, CharClass, Expr, Regex, Repeat, Rule, RuleOptions, RuleRef
@@ -27,6 +28,8 @@ _BARE_NAME = TextLanguage.matching(r"^[A-Za-z_][A-Za-z0-9_.\-]*$")
 class NotationEmitter(Emitter):
     """JSON in which no string contains one of `excludes`. `text` gives the expression of a fixed text."""
 
+    quotes_strings = True
+
     def __init__(
         self,
         expander: Expander,
@@ -37,9 +40,17 @@ class NotationEmitter(Emitter):
         excludes: tuple[str, ...],
         text: WriteText,
     ) -> None:
-        super().__init__(expander, layout, lexical="natural", any_order=any_order, is_strict=is_strict)
+        super().__init__(
+            expander,
+            layout,
+            lexical="natural",
+            any_order=any_order,
+            is_strict=is_strict,
+            build_leaf=build_leaf,
+        )
         self.excludes = excludes
         self.text = text
+        self._leaves: set[str] = set()
         self._narrowed: dict[int, tuple[TextLanguage, TextLanguage]] = {}
         self._names.update(dict.fromkeys((GAP.name, *(rule.name for rule in layout.rules)), 1))
 
@@ -47,7 +58,8 @@ class NotationEmitter(Emitter):
         """Go on with the rules of another emitter, which wrote another schema in the same notation."""
         self.rules, self._names, self._defined = other.rules, other._names, other._defined
         self._pending, self._languages, self._narrowed = other._pending, other._languages, other._narrowed
-        self._any = other._any
+        self._members, self._values, self._any = other._members, other._values, other._any
+        self._leaves = other._leaves
 
     def emit_schema(self, goal: Goal) -> RuleRef:
         """Write the values that meet the goal, and all rules that they need."""
@@ -59,7 +71,22 @@ class NotationEmitter(Emitter):
 
     def root_value(self, goal: Goal) -> Expr:
         """What the whole text is."""
-        return self._body(goal, 0)
+        body = self._known_leaf(goal) or self._body(goal, 0)
+        if body is NOTHING:
+            raise JsonSchemaError("The schema allows no value")
+        return body
+
+    def _known_leaf(self, goal: Goal) -> Expr | None:
+        is_json = self.quotes_strings and not self.excludes
+        if not is_json and STRING in self.expander.types(goal):
+            return None
+        before = len(self.rules)
+        expression = super()._known_leaf(goal)
+        # Its rules are the same for every schema, and so may be there already.
+        new = [rule for rule in self.rules[before:] if rule.name not in self._leaves]
+        self.rules[before:] = new
+        self._leaves.update(rule.name for rule in new)
+        return expression
 
     def language(self, hint: str, language: Any) -> Expr:
         return super().language(

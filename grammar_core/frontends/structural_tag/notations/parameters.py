@@ -32,7 +32,7 @@ class ParameterEmitter(NotationEmitter):
         self.share(inner)
         self._inner = inner
         self._markup = markup
-        self._values: dict[Goal, RuleRef] = {}
+        self._parameters: dict[Goal, RuleRef] = {}
         after_key, _, before_value = markup.after_key.partition("\n")
         gap = (GAP, self.text(before_value)) if before_value else ()
         self._after_key = Sequence((self.text(after_key), *gap))
@@ -51,11 +51,11 @@ class ParameterEmitter(NotationEmitter):
 
     def value(self, goal: Goal, depth: int, hint: str = "value") -> Expr:
         """What follows a key: the value's type, where it is named, the value and the end."""
-        found = self._values.get(goal)
+        found = self._parameters.get(goal)
         if found is None:
             typed = self._typed_value(goal) if self._markup.types else self._untyped_value(goal, hint)
             end = self.text(self._markup.end)
-            found = self._values[goal] = self.add(f"{hint}_parameter", Sequence((typed, end)))
+            found = self._parameters[goal] = self.add(f"{hint}_parameter", Sequence((typed, end)))
         return found
 
     def _typed_value(self, goal: Goal) -> Expr:

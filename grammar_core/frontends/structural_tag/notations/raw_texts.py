@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache, reduce
 
-from grammar_core.frontends.json_schema.texts import TextLanguage, TextPattern
+from grammar_core.frontends.json_schema.text_patterns import TextPattern
+from grammar_core.frontends.json_schema.texts import TextLanguage
 from grammar_core.ir.char_ranges import ANY_CHARACTER
 from grammar_core.ir.nodes import (
     NO_OPTIONS,
