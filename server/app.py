@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -49,6 +50,7 @@ from server.schemas.model_list import ModelCard
 from server.services import Services
 from server.settings import ServerSettings
 from server.tokenization import TokenizationService
+from server.tracing import install_tracing
 
 
 def create_app(
@@ -117,6 +119,8 @@ def create_app(
         try:
             yield
         finally:
+            if tracing is not None:
+                await asyncio.to_thread(tracing.close)
             backend.engine.stop()
             await responses.close()
             prompts.close()
@@ -125,6 +129,7 @@ def create_app(
     # No pages about the document: they would load their scripts from elsewhere.
     app = FastAPI(title="Syntagma", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     install_openapi(app)
+    tracing = install_tracing(app, settings.otlp_endpoint) if settings.otlp_endpoint else None
     install_error_handlers(app, lambda error: _note_refusal(app, http_metrics, error))
     install_middleware(app, _protection(settings), http_metrics, logs_access=settings.access_log)
     for routes in (chat_completions, completions, responses_routes, tokenization, models, health, metrics):

@@ -234,11 +234,18 @@ def _load_and_serve(settings: ServerSettings, listener: socket.socket, console: 
     from server.constraints.configured import ConfiguredGrammarError
     from server.middleware.api_keys import ApiKeyFileError
     from server.serving import serve
+    from server.tracing import TracingError
 
     _hide_loading_bars()
     try:
         serve(create_app(settings), settings, listener, console)
-    except (ApiKeyFileError, ConfiguredGrammarError, EmbeddedModelError, ModelLoadError) as error:
+    except (
+        ApiKeyFileError,
+        ConfiguredGrammarError,
+        EmbeddedModelError,
+        ModelLoadError,
+        TracingError,
+    ) as error:
         console.failed(str(error))
         return 1
     return 0

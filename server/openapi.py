@@ -6,7 +6,7 @@ what it knows, with the events of streams and the one shape of all errors.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ from server.schemas.completion_response import Completion
 from server.schemas.error import ErrorBody
 from server.schemas.field_policy import HARMLESS_VALUES
 from server.schemas.responses_request import ResponsesRequest
-from server.schemas.responses_response import ResponseObject
+from server.schemas.responses_response import ResponseEvent, ResponseObject
 from server.schemas.tokenization import DetokenizeRequest, TokenizeRequest
 
 _REF = "#/components/schemas/{model}"
@@ -43,7 +43,7 @@ class _Body:
 _BODIES: Mapping[str, _Body] = {
     "/v1/chat/completions": _Body(ChatCompletionRequest, ChatCompletion, ChatCompletionChunk, True),
     "/v1/completions": _Body(CompletionRequest, Completion, Completion, True),
-    "/v1/responses": _Body(ResponsesRequest, ResponseObject, ResponseObject, True),
+    "/v1/responses": _Body(ResponsesRequest, ResponseObject, ResponseEvent, True),
     "/tokenize": _Body(TokenizeRequest),
     "/v1/tokenize": _Body(TokenizeRequest),
     "/detokenize": _Body(DetokenizeRequest),
@@ -70,7 +70,7 @@ def _document(app: FastAPI) -> dict[str, Any]:
     for path, operations in document["paths"].items():
         for operation in operations.values():
             operation["responses"].pop("422", None)
-            operation["responses"]["default"] = _answer("An error.", {"application/json": ErrorBody})
+            operation["responses"]["default"] = _answer("An error.", ErrorBody)
         if path in _BODIES:
             _describe_body(operations["post"], _BODIES[path])
     for unused in ("HTTPValidationError", "ValidationError"):
@@ -100,26 +100,29 @@ def _add_harmless_fields(schema: dict[str, Any]) -> None:
 
 
 def _describe_body(operation: dict[str, Any], body: _Body) -> None:
-    operation["requestBody"] = {"required": True, "content": _content({"application/json": body.request})}
+    operation["requestBody"] = {"required": True, "content": _content(body.request)}
     if body.answer is not None:
-        operation["responses"]["200"] = _answer(
-            "The answer, or its events as they come.",
-            dict(_kinds(body)),
-        )
+        answer = _answer("The answer, or its events as they come.", body.answer)
+        if body.event is not None:
+            answer["content"]["text/event-stream"] = {"schema": _event_schema(body.event)}
+        operation["responses"]["200"] = answer
 
 
-def _kinds(body: _Body) -> Iterator[tuple[str, type[BaseModel] | None]]:
-    yield "application/json", body.answer
-    if body.event is not None:
-        yield "text/event-stream", None
+def _event_schema(event: type[BaseModel]) -> dict[str, Any]:
+    """Of one event; the last of a chat's or a completion's is ``[DONE]``."""
+    chunk = {"contentMediaType": "application/json", "contentSchema": _reference(event)}
+    data = {"type": "string", "anyOf": [chunk, {"const": "[DONE]"}]}
+    properties = {"data": data, "event": {"type": "string"}}
+    return {"type": "object", "properties": properties, "required": ["data"]}
 
 
-def _answer(description: str, kinds: Mapping[str, type[BaseModel] | None]) -> dict[str, Any]:
-    return {"description": description, "content": _content(kinds)}
+def _answer(description: str, body: type[BaseModel]) -> dict[str, Any]:
+    return {"description": description, "content": _content(body)}
 
 
-def _content(kinds: Mapping[str, type[BaseModel] | None]) -> dict[str, Any]:
-    return {
-        kind: {"schema": {"type": "string"} if model is None else {"$ref": _REF.format(model=model.__name__)}}
-        for kind, model in kinds.items()
-    }
+def _content(body: type[BaseModel]) -> dict[str, Any]:
+    return {"application/json": {"schema": _reference(body)}}
+
+
+def _reference(model: type[BaseModel]) -> dict[str, str]:
+    return {"$ref": _REF.format(model=model.__name__)}

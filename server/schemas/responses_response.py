@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from server.schemas.responses_items import OutputItem
 
@@ -64,6 +64,15 @@ class ResponseObject(BaseModel):
     truncation: Literal["disabled"] = "disabled"
     usage: ResponseUsage | None = None
     user: str | None = None
+
+
+class ResponseEvent(BaseModel):
+    """One event of a stream; what else it has depends on its type."""
+
+    model_config = ConfigDict(extra="allow")
+
+    type: str
+    sequence_number: int
 
 
 class DeletedResponse(BaseModel):

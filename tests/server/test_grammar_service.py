@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from server.constraints import Constraint
+from server.constraints import Constraint, Source
 from server.constraints.sources import EbnfSource
 from server.errors import ApiError
 from server.grammar_service import GrammarService
@@ -172,3 +175,44 @@ async def test_a_server_that_ends_lets_nobody_wait(service: GrammarService, comp
 async def test_size_is_counted_in_bytes(service: GrammarService) -> None:
     assert (await error_of(service, "#" + "é" * 50)).code == "grammar_too_large"
     assert await service.compile(constraint(A + "#" + "é" * 40)) is not None
+
+
+@pytest.mark.parametrize("timeout_s", [0.6])
+async def test_a_compile_that_began_late_is_overload(service: GrammarService, compiler: FakeCompiler) -> None:
+    """The second has waited most of the time for the first."""
+    first_gate, second_gate = threading.Event(), threading.Event()
+    gates = {A: first_gate, B: second_gate}
+    compile_source = compiler.compile_source
+
+    def gated(source: Source) -> Any:
+        gates[source.text].wait(10)
+        return compile_source(source)
+
+    compiler.compile_source = gated  # type: ignore[method-assign]
+    first, second = await started(service, A, B)
+    await asyncio.sleep(0.4)
+    first_gate.set()
+    await first
+    with pytest.raises(ApiError) as caught:
+        await second
+    assert (caught.value.status, caught.value.code) == (503, "overloaded")
+    second_gate.set()
+
+
+async def test_nobody_misses_the_error_of_a_compile_that_all_have_left(
+    service: GrammarService, compiler: FakeCompiler
+) -> None:
+    """asyncio would log it as an exception that was never retrieved."""
+    complaints: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+    compiler.gate.clear()
+    [leaver] = await started(service, "root ::= x")
+    leaver.cancel()
+    await asyncio.gather(leaver, return_exceptions=True)
+    compiler.gate.set()
+    while service.in_flight:
+        await asyncio.sleep(0.01)
+    del leaver
+    gc.collect()
+    await asyncio.sleep(0.01)
+    assert complaints == []
