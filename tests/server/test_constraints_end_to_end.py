@@ -243,6 +243,7 @@ def test_captures_of_a_lark_grammar(client: httpx.Client) -> None:
         ({"guided_json": SCHEMA, "guided_regex": "a"}, "guided_regex", "'guided_json'"),
         ({"guided_jsn": SCHEMA}, "guided_jsn", "guided_json"),
         ({"ebnf": "root"}, "ebnf", "line 1"),
+        ({"guided_json": SCHEMA, "guided_whitespace_pattern": "("}, "guided_whitespace_pattern", "column 1"),
     ],
 )  # fmt: skip
 def test_bad_constraint_is_a_400_before_the_answer(
