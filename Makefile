@@ -18,10 +18,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install serve test tokenizers lint format typecheck asan fuzz bench maskbench loadtest wheel clean
+.PHONY: help install serve test tokenizers lint format typecheck asan fuzz bench maskbench loadtest schema-suite wheel clean
 
 help: ## List the targets
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(VENV)/.installed ## Create .venv with the project, its tests and linters
 
@@ -73,6 +73,9 @@ loadtest: $(VENV)/.load ## Ask a running server under load; report in build/load
 	mkdir -p build
 	$(BIN)/locust --headless --locustfile benchmarks/load/locustfile.py --host http://127.0.0.1:8000 \
 		--users 16 --spawn-rate 8 --run-time 60s --html build/load.html --csv build/load $(ARGS)
+
+schema-suite: $(VENV)/.installed ## Judge the JSON Schema Test Suite in the folder SUITE, write docs/json_schema_suite.md
+	$(BIN)/python -m benchmarks.json_schema_suite $(SUITE)
 
 wheel: $(VENV)/.installed ## Build the wheel into dist/
 	$(BIN)/pip wheel --no-deps --no-build-isolation --wheel-dir dist .

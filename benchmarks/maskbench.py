@@ -262,9 +262,9 @@ def run(
 def _cases(
     path: Path, limit: int | None, vocabulary: BenchVocabulary
 ) -> Iterator[tuple[str, str, list[Instance]]]:
-    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
-    with opened as file:
-        lines = [json.loads(line) for line in file]
+    content = path.read_bytes()
+    text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
+    lines = [json.loads(line) for line in text.split("\n") if line]
     every = 1 if limit is None else max(1, len(lines) // limit)
     encode = vocabulary.tokenizer.encode
     for line in lines[::every][:limit]:
@@ -280,8 +280,8 @@ def _report(outcomes: dict[str, list[Outcome]], cases: Sequence[Any]) -> str:
     verdicts = ("passing", "refused", "valid refused", "invalid accepted", "too slow", "crash")
     lines = [
         "# JSON schemas of real use\n",
-        f"{datetime.date.today()}, Python {platform.python_version()}, {platform.machine()}; Qwen3 vocabulary; "
-        f"{len(cases):,} schemas, {instances:,} instances.\n",
+        f"{datetime.date.today()}, Python {platform.python_version()}, {platform.machine()}; "
+        f"Qwen3 vocabulary; {len(cases):,} schemas, {instances:,} instances.\n",
         _line(("engine", *verdicts)),
         _line(("-", *("-:" for _ in verdicts))),
     ]

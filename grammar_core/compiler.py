@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from operator import itemgetter
 from typing import Any, Literal, Protocol
@@ -14,7 +15,6 @@ from grammar_core.frontends.structural_tag import lower_structural_tag, read_doc
 from grammar_core.grammar import Grammar
 from grammar_core.lowering import lower_grammar
 from grammar_core.passes.expand_macros import NATIVE_EXPANSIONS
-from grammar_core.passes.refuse_unsupported import refuse_unsupported
 from grammar_core.passes.resolve_markers import resolve_markers
 from grammar_core.tokenizer_info import TokenizerInfo
 
@@ -35,7 +35,8 @@ class GrammarCompiler:
     """Compiles grammars for one tokenizer. Thread-safe.
 
     Compiled grammars are cached by their text, at most `cache_limit_bytes` of them (-1: no limit); equal
-    requests that come together compile once. Masks of one grammar take at most `mask_limit_bytes`. A compile
+    requests that come together compile once. At most `max_threads` grammars are compiled at a time; other
+    threads wait for their turn. Masks of one grammar take at most `mask_limit_bytes`. A compile
     takes at most `compile_seconds`, a mask and an accepted token or text `step_seconds` of processor time;
     beyond that they raise GrammarLimitError.
     """
@@ -44,6 +45,7 @@ class GrammarCompiler:
         self,
         tokenizer_info: TokenizerInfo,
         *,
+        max_threads: int = 8,
         cache_enabled: bool = True,
         cache_limit_bytes: int = -1,
         mask_limit_bytes: int = DEFAULT_MASK_BYTES_LIMIT,
@@ -52,18 +54,16 @@ class GrammarCompiler:
     ) -> None:
         if cache_limit_bytes < -1 or mask_limit_bytes < 1:
             raise ValueError("cache_limit_bytes must be -1 or more, mask_limit_bytes positive")
+        if max_threads < 1:
+            raise ValueError("max_threads must be positive")
+        self._compiles = threading.BoundedSemaphore(max_threads)
         self._tokenizer_info = tokenizer_info
         if compile_seconds <= 0 or step_seconds <= 0:
             raise ValueError("compile_seconds and step_seconds must be positive")
         self._mask_limit_bytes = mask_limit_bytes
         self._compile_seconds = compile_seconds
         self._step_seconds = step_seconds
-        self._vocabulary = _native.Vocabulary(
-            tokenizer_info.decoded_vocab,
-            tokenizer_info.stop_token_ids,
-            tokenizer_info.control_token_ids,
-            tokenizer_info.vocab_size,
-        )
+        self._vocabulary = tokenizer_info.native_vocabulary
         self._frame_rows = _native.FrameRows(FRAME_ROWS_BYTES_LIMIT)
         self._cache_enabled = cache_enabled
         self._cache = SingleFlightCache[CompiledGrammar](_memory_size, cache_limit_bytes)
@@ -199,7 +199,10 @@ class GrammarCompiler:
         return self._cache.size_bytes()
 
     def _compile(self, grammar: Grammar) -> CompiledGrammar:
-        refuse_unsupported(grammar.rules)
+        with self._compiles:
+            return self._compile_now(grammar)
+
+    def _compile_now(self, grammar: Grammar) -> CompiledGrammar:
         program = lower_grammar(Grammar(resolve_markers(grammar.rules), grammar.root), NATIVE_EXPANSIONS)
         native = _native.compile(
             program.words,

@@ -144,8 +144,9 @@ class Grammar:
         keywords that need not hold where they cannot be enforced. `documents` are schemas by their URI that
         `$ref` may refer to.
 
-        Raises JsonSchemaError, with the JSON pointer of a keyword, for what is no schema or cannot be enforced
-        exactly, JsonSchemaLimitError for a schema beyond a limit, ValueError for options that make no sense.
+        Raises JsonSchemaError, with the JSON pointer of a keyword, for what is no schema or cannot be
+        enforced exactly, JsonSchemaLimitError for a schema beyond a limit, ValueError for options that make
+        no sense.
 
             Grammar.from_json_schema({"type": "array", "items": {"type": "integer"}, "maxItems": 3})
         """

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from grammar_core import _native
 from grammar_core.errors import DeserializeFormatError, DeserializeVersionError
 from grammar_core.token_bytes import UnsupportedTokenizerError, VocabType, decode_pieces, standard_format
 from grammar_core.tokenizer_vocabulary import STOP_STRINGS, Vocabulary, read_vocabulary
@@ -210,6 +211,16 @@ class TokenizerInfo:
         digest.update(array("Q", sorted(self._stop_token_ids)).tobytes())
         digest.update(b"".join(self._decoded_vocab))
         return digest.hexdigest()
+
+    @cached_property
+    def native_vocabulary(self) -> _native.Vocabulary:
+        """The native form, which all that is compiled for this tokenizer shares."""
+        return _native.Vocabulary(
+            self._decoded_vocab, self._stop_token_ids, self._control_token_ids, self._vocab_size
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "native_vocabulary"}
 
     def dump_metadata(self) -> str:
         """Everything but the tokens, as JSON."""

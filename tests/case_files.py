@@ -9,11 +9,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from grammar_core.errors import UnsupportedFeatureError
 from grammar_core.grammar import Grammar
 from grammar_core.ir.nodes import TokenSet, TokenTagDispatch
 from grammar_core.ir.traversal import node_kinds
-from grammar_core.passes.refuse_unsupported import refuse_unsupported
 
 _FOLDER = Path(__file__).parent / "cases"
 _KEYS = {"name", "grammar", "lark", "root", "accept", "reject", "accept_hex", "reject_hex", "error"}
@@ -56,14 +54,9 @@ def valid_cases() -> list[Any]:
     return [_parameter(case) for case in _all_cases() if case.error is None]
 
 
-def supported_cases() -> list[Any]:
-    """The valid cases whose grammar can be compiled, as pytest parameters."""
-    return [_parameter(case) for case in _all_cases() if case.error is None and is_supported(case)]
-
-
 def text_cases() -> list[Any]:
-    """The supported cases in which it makes no difference how the text is split into tokens."""
-    cases = [case for case in _all_cases() if case.error is None and is_supported(case)]
+    """The valid cases in which it makes no difference how the text is split into tokens."""
+    cases = [case for case in _all_cases() if case.error is None]
     return [_parameter(case) for case in cases if not _heeds_tokens(case)]
 
 
@@ -71,20 +64,6 @@ def _heeds_tokens(case: GrammarCase) -> bool:
     rules = case.load().rules
     budgets = any(rule.options.max_tokens is not None for rule in rules)
     return budgets or not node_kinds(rules).isdisjoint((TokenSet, TokenTagDispatch))
-
-
-def unsupported_cases() -> list[GrammarCase]:
-    """The valid cases with something that cannot be enforced yet."""
-    return [case for case in _all_cases() if case.error is None and not is_supported(case)]
-
-
-def is_supported(case: GrammarCase) -> bool:
-    """Whether the compiler takes the grammar of a valid case."""
-    try:
-        refuse_unsupported(case.load().rules)
-    except UnsupportedFeatureError:
-        return False
-    return True
 
 
 def error_cases() -> list[Any]:

@@ -81,7 +81,7 @@ def _white_space(request: ConstraintFields, outputs: StructuredOutputs) -> dict[
         ("structured_outputs.whitespace_pattern", outputs.whitespace_pattern),
     ):
         if pattern is not None:
-            given[param] = {"whitespace": pattern}
+            given[param] = {"whitespace": pattern, "whitespace_param": param}
     if outputs.disable_any_whitespace:
         given["structured_outputs.disable_any_whitespace"] = {"whitespace": None}
     if len(given) > 1:

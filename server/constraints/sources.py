@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from grammar_core import BOUNDED_WHITESPACE
-from grammar_core.errors import RuleReplacementError
+from grammar_core.errors import GrammarError, RuleReplacementError
 from grammar_core.grammar import Grammar
 from grammar_core.ir.nodes import Rule
 from grammar_core.rule_replacement import any_text_of
@@ -96,12 +96,16 @@ class JsonSource:
     whitespace: str | None = BOUNDED_WHITESPACE
     closed: bool = False
     loosen: tuple[str, ...] = ()
+    whitespace_param: str = field(default="", compare=False)
+    """The field that `whitespace` comes from, if there is one."""
 
     @property
     def text(self) -> str:
-        return self.schema
+        return self.schema + (self.whitespace or "")
 
     def build(self, tokenizer_info: TokenizerInfo) -> Grammar:
+        if self.whitespace_param and self.whitespace is not None:
+            _check_whitespace(self.whitespace, self.whitespace_param)
         return Grammar.from_json_schema(self.schema, **self._options())
 
     def _options(self) -> dict[str, Any]:
@@ -109,6 +113,13 @@ class JsonSource:
         if self.whitespace is not None:
             spacing = {"any_whitespace": True, "whitespace_pattern": self.whitespace}
         return {**spacing, "strict_mode": self.closed, "loosen": self.loosen}
+
+
+def _check_whitespace(pattern: str, param: str) -> None:
+    try:
+        Grammar.from_regex(pattern)
+    except GrammarError as error:
+        raise SourceError(param, error) from None
 
 
 @dataclass(frozen=True)

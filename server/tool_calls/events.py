@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from itertools import groupby
+from typing import TypeAlias, cast
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +52,10 @@ Event: TypeAlias = TextDelta | ReasoningDelta | CallStarted | ArgumentsDelta | C
 def merged(events: Iterable[Event]) -> list[Event]:
     """The events with neighbouring texts of one kind put together."""
     found: list[Event] = []
-    for event in events:
-        last = found[-1] if found else None
-        if isinstance(event, _DELTAS) and isinstance(last, _DELTAS) and type(event) is type(last):
-            found[-1] = replace(last, text=last.text + event.text)
+    for kind, run in groupby(events, type):
+        if kind in (TextDelta, ReasoningDelta, ArgumentsDelta):
+            deltas = cast("list[TextDelta]", list(run))
+            found.append(replace(deltas[0], text="".join(delta.text for delta in deltas)))
         else:
-            found.append(event)
+            found += run
     return found
-
-
-_DELTAS = (TextDelta, ReasoningDelta, ArgumentsDelta)

@@ -9,7 +9,9 @@ from collections.abc import Callable
 from server.tool_calls.text_source import MismatchError, Reading, TextSource
 
 _STRING_EVENT = re.compile(r'["\\]')
-_STRUCTURE = re.compile(r'["{}\[\]]')
+_STRING_OR_BRACKET = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*("?)|[{}\[\]]', re.DOTALL)
+"""A string, whose end quote is missing if it has not come yet, or a bracket."""
+_DEPTHS = {"{": 1, "[": 1, "}": -1, "]": -1}
 _SCALAR_END = re.compile(r"[^-+.0-9A-Za-z]")
 
 
@@ -63,19 +65,19 @@ def _string(source: TextSource, emit: Callable[[str], None]) -> Reading[None]:
 def _nested(source: TextSource, emit: Callable[[str], None]) -> Reading[None]:
     depth = 0
     while True:
-        event = _STRUCTURE.search(source.text, source.at)
-        if event is None:
+        for token in _STRING_OR_BRACKET.finditer(source.text, source.at):
+            first = token.group()[0]
+            if first == '"' and not token.group(1):
+                source.emit_to(token.start(), emit)
+                yield from _string(source, emit)
+                break
+            depth += _DEPTHS.get(first, 0)
+            if depth == 0:
+                source.emit_to(token.end(), emit)
+                return
+        else:
             source.emit_to(len(source.text), emit)
             yield from source.more()
-            continue
-        if event.group() == '"':
-            source.emit_to(event.start(), emit)
-            yield from _string(source, emit)
-            continue
-        source.emit_to(event.end(), emit)
-        depth += 1 if event.group() in "{[" else -1
-        if depth == 0:
-            return
 
 
 def _scalar(source: TextSource, emit: Callable[[str], None]) -> Reading[None]:

@@ -74,10 +74,15 @@ class ToolCallSource:
 
     def _check(self, tool: OfferedTool, tokenizer_info: TokenizerInfo) -> None:
         """Raises SourceError if it is this tool that has no grammar."""
+        source = JsonSource(
+            tool.parameters,
+            self.whitespace,
+            closed=True,
+            loosen=self.loosen,
+            whitespace_param="guided_whitespace_pattern",
+        )
         try:
-            JsonSource(tool.parameters, self.whitespace, closed=True, loosen=self.loosen).build(
-                tokenizer_info
-            )
+            source.build(tokenizer_info)
         except GrammarError as error:
             raise SourceError(tool.param, error) from None
 

@@ -126,7 +126,7 @@ def _distinct(tools: Sequence[FunctionTool | CustomTool]) -> dict[str, OfferedTo
 def _offered(tool: FunctionTool | CustomTool, param: str) -> OfferedTool:
     if isinstance(tool, FunctionTool):
         function = tool.function
-        parameters = _as_json(function.parameters or _NO_PARAMETERS)
+        parameters = _as_json(_without_undeclared(function.parameters or _NO_PARAMETERS))
         param = f"{param}.function.parameters"
         return OfferedTool(function.name, function.description, parameters, param)
     custom = tool.custom
@@ -138,6 +138,14 @@ def _offered(tool: FunctionTool | CustomTool, param: str) -> OfferedTool:
     return OfferedTool(custom.name, description, schema, param, True, grammar.syntax, grammar.definition)
 
 
+def _without_undeclared(parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters, closed where they only say that there are none."""
+    if parameters.get("properties") == {} and parameters.keys() <= _SAYING_NOTHING_ELSE:
+        return {**parameters, "additionalProperties": False}
+    return parameters
+
+
+_SAYING_NOTHING_ELSE = {"type", "properties", "required", "title", "description", "$schema"}
 _NO_PARAMETERS = {"type": "object", "properties": {}, "additionalProperties": False}
 _INPUT_SCHEMA = {
     "type": "object",

@@ -47,6 +47,13 @@ def check_sentence(compiled: CompiledGrammar, case: LarkCase, lexemes: list[str]
     assert accepts(compiled, everywhere), (case.text, everywhere)
 
 
+def test_no_rule_is_left_unused() -> None:
+    grammar = Grammar.from_lark(
+        '%ignore WS\nWS: / /\nstart: A? B "x" (C | d)\nA: /a*/\nB: A "b"\nC: "c" | D\nD: E?\nE: "e"\nd: "d"'
+    )
+    assert [(warning.rule, warning.kind) for warning in grammar.warnings()] == []
+
+
 @pytest.mark.parametrize("first", range(0, 60, _CASES_PER_TEST))
 def test_printed_grammars_have_the_same_masks(first: int) -> None:
     for seed in range(first, first + _CASES_PER_TEST):
@@ -72,9 +79,9 @@ def compare_masks(grammar: Grammar, texts: list[bytes], seed: int) -> None:
     for _ in range(3):
         matchers = [GrammarMatcher(one) for one in compiled]
         for _ in range(30):
-            rows = [mask(matcher, info.vocab_size) for matcher in matchers]
-            assert np.array_equal(*rows)
-            choices = [token_id for token_id in np.flatnonzero(rows[0]) if token_id != 256]
+            row, other = (mask(matcher, info.vocab_size) for matcher in matchers)
+            assert np.array_equal(row, other)
+            choices = [token_id for token_id in np.flatnonzero(row) if token_id != 256]
             if not choices:
                 break
             # Long tokens come first sometimes, since most of the bytes are of no interest.

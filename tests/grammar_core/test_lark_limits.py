@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from grammar_core import Grammar, GrammarCompiler, GrammarError, GrammarLimitError, TokenizerInfo
+from grammar_core import (
+    Grammar,
+    GrammarCompiler,
+    GrammarError,
+    GrammarLimitError,
+    GrammarMatcher,
+    TokenizerInfo,
+)
 from grammar_core.frontends.lark.limits import MAX_ALGEBRA_STATES, MAX_NONEMPTY_SIZE
 
 _DEEP = 100_000
@@ -86,6 +93,24 @@ def test_many_alternatives_and_a_long_line() -> None:
     text = "start: " + "|".join(f'"w{i}"' for i in range(50_000))
     assert Grammar.from_lark(text).rules
     assert Grammar.from_lark("start:" + ' "a"' * 200_000).rules
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('start: r\nr: "a" r | "a"', "a" * 3_000),
+        ('start: r\nr: r "a" | "a"', "a" * 3_000),
+        ('start: e\ne: "(" e ")" | "x"', "(" * 400 + "x" + ")" * 400),
+        ("start: " + "|".join(f'"w{i}"' for i in range(3_000)), "w2999"),
+        ("start: /[a-z]{0,20000}/", "abc" * 6_000),
+        ('%ignore " "\nstart: ("a" | "b")+', "a b" * 2_000),
+    ],
+)
+def test_long_sentences(text: str, sentence: str) -> None:
+    info = TokenizerInfo([*(bytes([byte]) for byte in range(256)), b"</s>"])
+    matcher = GrammarMatcher(GrammarCompiler(info).compile_lark(text))
+    assert matcher.accept_string(sentence)
+    assert matcher.is_completed()
 
 
 def test_the_limits_are_not_reached_early() -> None:

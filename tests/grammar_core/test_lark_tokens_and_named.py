@@ -13,7 +13,7 @@ INFO = TokenizerInfo(["a", "<|tool|>", "b", "</s>", "<|tool|>", "1"])
 STOP = 3
 
 
-def matcher_for(lark: str, **options: object) -> GrammarMatcher:
+def matcher_for(lark: str) -> GrammarMatcher:
     return GrammarMatcher(GrammarCompiler(INFO).compile_lark(lark))
 
 
@@ -111,7 +111,7 @@ def test_named_grammars_of_both_kinds() -> None:
 
 
 def test_a_named_grammar_is_embedded_once() -> None:
-    named = {"n": 'start: "a" @m\n', "m": Grammar.from_ebnf('root ::= "x" | "y"')}
+    named: dict[str, str | Grammar] = {"n": 'start: "a" @m\n', "m": Grammar.from_ebnf('root ::= "x" | "y"')}
     grammar = Grammar.from_lark('start: @n @n @m %lark {\n  start: @n | "q" @m\n}', named_grammars=named)
     assert accepts(grammar, "axayxqx")
     assert len(grammar.rules) == 4  # start, the block's, n's and m's

@@ -47,7 +47,10 @@ _SCHEMA = {"type": "json_schema", "json_schema": {"type": "object"}}
         (tag("<a>", sequence(ANY, const("x")), ["", ""]), "/end", "free text"),
         (tag("<a>", tag("<b>", ANY, ""), "</a>"), "/content/end", "free text"),
         (tag("<a>", ANY, []), "/end", "'end' is empty"),
-        (tag("<a>", ANY, ["x", 3]), "/end/1", "An end is text"),
+        (tag("<a>", ANY, ["x", 3]), "/end/1", "'end' must be text, not a number"),
+        (tag("<a>", ANY, ["x", "\ud800"]), "/end/1", "surrogate"),
+        ({"type": "dispatch", "rules": [["\udfff", ANY]]}, "/rules/0/0", "surrogate"),
+        ({"type": "dispatch", "rules": [[3, ANY]]}, "/rules/0/0", "must be text, not a number"),
         (tag("<a>", ANY, {"type": "regex", "pattern": "a"}), "/end/type", "may be 'token'"),
         (tag(3, ANY, "x"), "/begin", "An object is expected, not a number"),
         (triggered(["<t"], [T, U]), "/tags/1/begin", "begins with no trigger"),
@@ -72,6 +75,9 @@ _SCHEMA = {"type": "json_schema", "json_schema": {"type": "object"}}
         ({"type": "json_schema", "json_schema": "{}"}, "/json_schema", "object, true or false"),
         ({**_SCHEMA, "style": "yaml"}, "/style", "'yaml'; it may be 'json'"),
         ({**_SCHEMA, "max_whitespace_cnt": 0}, "/max_whitespace_cnt", "positive"),
+        ({**_SCHEMA, "whitespace_pattern": "("}, "/whitespace_pattern", "not closed"),
+        ({**_SCHEMA, "whitespace_pattern": "", "max_whitespace_cnt": 1}, "/whitespace_pattern", "all about"),
+        ({**_SCHEMA, "loosen": ["type"]}, "/loosen", "always enforced"),
         (
             sequence({"type": "json_schema", "json_schema": {"properties": {"a": {"minimum": "x"}}}}),
             "/elements/0/json_schema/properties/a/minimum",
@@ -157,3 +163,11 @@ def test_limits_of_what_is_inside_stay_limits() -> None:
         Grammar.from_structural_tag(sequence({"type": "grammar", "grammar": grammar}))
     assert caught.value.pointer == "/elements/0/grammar"
     assert caught.value.limit
+
+
+def test_many_triggers_and_excludes() -> None:
+    names = [f"<{number}>" for number in range(5_000)]
+    tags = [tag(name, const("x"), "!") for name in names]
+    excludes = [f"</{number}>" for number in range(5_000)]
+    rules = Grammar.from_structural_tag(triggered(names, tags, excludes=excludes)).rules
+    assert len(rules) > 5_000

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from grammar_core import Grammar
+from grammar_core import Grammar, GrammarCompiler, GrammarMatcher
+from grammar_core.ir.nodes import Members, Substring, TagDispatch, TokenTagDispatch
+from grammar_core.passes.expand_macros import expand_macros
 from tests.grammar_core.tag_texts import (
     ANY,
     INFO,
@@ -20,8 +22,32 @@ from tests.grammar_core.tag_texts import (
     tag,
     triggered,
 )
+from tests.grammar_core.test_cases_oracle import accepts
+from tests.option_oracle import OptionOracle
+
+_UNIQUE = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
 
 _CASES: dict[str, tuple[Any, list[str], list[str]]] = {
+    "json_schema with a pattern of white space": (
+        {"type": "json_schema", "json_schema": {"type": "array"}, "whitespace_pattern": "_?"},
+        ["[]", "[_1_]"],
+        ["[ 1]", "[__1]"],
+    ),
+    "json_schema in a style with a pattern of white space": (
+        {
+            "type": "json_schema",
+            "json_schema": {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
+            "style": "qwen_xml",
+            "whitespace_pattern": r"\n?",
+        },
+        ["<parameter=a>\n1\n</parameter>"],
+        ["<parameter=a>\n\n1\n</parameter>"],
+    ),
+    "json_schema with a loosened keyword": (
+        {"type": "json_schema", "json_schema": _UNIQUE, "loosen": ["uniqueItems"]},
+        ['["a", "a"]'],
+        ["[1]"],
+    ),
     "const_string": (const("a\nb"), ["a\nb"], ["", "a", "a\nbc"]),
     "const_string that is empty": (const(""), [""], ["a"]),
     "any_text": (ANY, ["", "x", "é\n<"], []),
@@ -35,6 +61,20 @@ _CASES: dict[str, tuple[Any, list[str], list[str]]] = {
         sequence({"type": "grammar", "grammar": 'root ::= tag-0\ntag-0 ::= "a"'}, tag("<", ANY, ">")),
         ["a<x>"],
         ["<x>", "a"],
+    ),
+    "grammar in the Lark dialect": (
+        {"type": "grammar", "syntax": "lark", "grammar": 'start: "a" B+\nB: /b|c/'},
+        ["ab", "acb"],
+        ["a", "b"],
+    ),
+    "two grammars with the same names": (
+        sequence(
+            {"type": "grammar", "grammar": 'root ::= x\nx ::= "a"'},
+            {"type": "grammar", "grammar": 'root ::= x\nx ::= "b"'},
+            {"type": "grammar", "syntax": "lark", "grammar": 'start: x\nx: "c"'},
+        ),
+        ["abc"],
+        ["aac"],
     ),
     "sequence": (sequence(const("a"), const("b")), ["ab"], ["a", "b", "ba"]),
     "or": (either(const("a"), const("b")), ["a", "b"], ["", "ab"]),
@@ -242,6 +282,16 @@ def test_grammars_are_well_formed_and_can_be_printed(format: Any) -> None:
     assert Grammar.deserialize_json(grammar.serialize_json()).rules == grammar.rules
 
 
+@pytest.mark.parametrize(("format", "accepted", "refused"), _CASES.values(), ids=_CASES)
+def test_the_oracle_agrees(format: Any, accepted: list[str], refused: list[str]) -> None:
+    grammar = Grammar.from_structural_tag(format, tokenizer_info=INFO)
+    # The oracle has its own reading of all macros but OtherTexts.
+    rules = expand_macros(grammar.rules, but=(Members, Substring, TagDispatch, TokenTagDispatch))
+    oracle = OptionOracle(rules, grammar.root)
+    assert [text for text in accepted if not accepts(oracle, text.encode())] == []
+    assert [text for text in refused if accepts(oracle, text.encode())] == []
+
+
 def test_a_trigger_must_go_on_to_a_tag() -> None:
     assert begins(triggered(["<t"], [T]), "a<t")
     assert not begins(triggered(["<t"], [T]), "a<tx")
@@ -265,3 +315,30 @@ def test_schemas_with_other_options_do_not_mix() -> None:
     tight = {"type": "json_schema", "json_schema": schema, "any_whitespace": False}
     assert allows(sequence(loose, tight), '[ "a" ]["a"]')
     assert not allows(sequence(loose, tight), '[ "a" ][ "a" ]')
+
+
+def test_captures_of_grammars_inside() -> None:
+    numbered = 'root ::= "<" x ">"\nx[capture="n"] ::= [0-9]+'
+    format = sequence(T, {"type": "grammar", "grammar": numbered}, const("!"))
+    matcher = GrammarMatcher(GrammarCompiler(INFO).compile_structural_tag(format))
+    assert matcher.accept_string("<t>1</t><12>!")
+    assert matcher.get_captures() == [("n", b"12")]
+
+
+def test_suffixes_of_lark_grammars_inside() -> None:
+    lark = 'start: x "!"\nx[capture="n", suffix=";"]: /[a-z]*/'
+    format = sequence(
+        U,
+        {"type": "json_schema", "json_schema": {"type": "null"}},
+        {"type": "grammar", "syntax": "lark", "grammar": lark},
+    )
+    matcher = GrammarMatcher(GrammarCompiler(INFO).compile_structural_tag(format))
+    assert matcher.accept_string("<u>2</u>nullab;!")
+    assert matcher.is_completed()
+    assert matcher.get_captures() == [("n", b"ab")]
+
+
+def test_budgets_of_free_text_force_the_end() -> None:
+    format = tag("<", {**ANY, "max_chars": 3}, ">")
+    assert allows(format, "<abc>")
+    assert not begins(format, "<abcd")

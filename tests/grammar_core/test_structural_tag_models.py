@@ -227,7 +227,10 @@ def test_harmony() -> None:
 
 
 def test_kimi_k3_without_calls() -> None:
-    assert allows(_tag("kimi_k3"), _answer("kimi_k3", "", "Hello."))
+    answer = _answer("kimi_k3", "", "Hello.")
+    assert allows(_tag("kimi_k3"), answer)
+    assert allows(_tag("kimi_k3"), f"<|open|>response<|sep|>{answer}")
+    assert not allows(_tag("kimi_k3", reasoning="auto"), answer)
 
 
 @pytest.mark.parametrize("mode", ["auto", "required"])
@@ -333,6 +336,9 @@ def test_128_tools_of_20_fields(name: str) -> None:
         ("no tools", "moonshotai/Kimi-K2-Instruct", (), "kimi"),
         (None, "Qwen/Qwen3-Coder-30B", (), "qwen_3_coder"),
         (None, "Qwen/Qwen3-0.6B", (), "qwen_3"),
+        (None, "deepseek-ai/DeepSeek-V3.1", (), "deepseek_v3_1"),
+        (None, "deepseek-ai/DeepSeek-V3-0324", (), "deepseek_r1"),
+        (None, "mistralai/Mistral-Small-3.2-24B", (), "mistral_v11"),
         (None, "meta-llama/Llama-3.1-8B", (), "llama"),
         (None, "x", ("<|python_tag|>", "<|eom_id|>"), "llama"),
         (None, "x", ("<|channel|>", "<|message|>", "<|constrain|>"), "harmony"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
 
 from grammar_core import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from grammar_core.frontends.structural_tag import StructuralTagError
@@ -209,3 +211,14 @@ def test_control_tokens_are_triggers(stop_after_first: bool) -> None:
 def test_a_sequence_of_control_tokens() -> None:
     format = sequence(const("<|begin|><|sep|>"), const("<|stop|>"))
     assert _allows_with_control(format, [_BEGIN, _SEP, _STOP])
+
+
+def test_texts_of_the_control_tokens_of_a_tokenizer() -> None:
+    tokenizer = Tokenizer(WordLevel({"a": 0, "b": 1, "?": 2}, unk_token="?"))
+    tokenizer.add_special_tokens(["<|begin|>"])
+    tokenizer.add_tokens(["<think>"])
+    info = TokenizerInfo.from_huggingface(tokenizer)
+    assert info.control_token_texts[3] == "<|begin|>"
+    assert info.token_ids_of("<|begin|>") == (3,)
+    assert info.token_ids_of("<think>") == (4,)
+    assert 4 not in info.control_token_texts

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -241,6 +243,7 @@ def test_captures_of_a_lark_grammar(client: httpx.Client) -> None:
         ({"guided_json": SCHEMA, "guided_regex": "a"}, "guided_regex", "'guided_json'"),
         ({"guided_jsn": SCHEMA}, "guided_jsn", "guided_json"),
         ({"ebnf": "root"}, "ebnf", "line 1"),
+        ({"guided_json": SCHEMA, "guided_whitespace_pattern": "("}, "guided_whitespace_pattern", "column 1"),
     ],
 )  # fmt: skip
 def test_bad_constraint_is_a_400_before_the_answer(
@@ -384,3 +387,20 @@ def test_langchain_bind_tools_auto(chat: ChatOpenAI) -> None:
     for made in answer.tool_calls:
         assert made["name"] == "paint"
         assert made["args"]["colour"] in COLOURS
+
+
+# --- examples
+
+
+@pytest.mark.parametrize("name", ["langchain_structured_output.py", "langchain_tools.py"])
+def test_example_runs(url: str, name: str) -> None:
+    result = subprocess.run(
+        [sys.executable, f"examples/{name}", f"{url}/v1"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("==") == 3

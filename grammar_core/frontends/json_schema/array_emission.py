@@ -141,7 +141,7 @@ def _goal_in_class(shape: ArrayShape, index: int, goal: Goal, meets: dict[Goal, 
 
 
 def _counted_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | None:
-    """An automaton whose states are a position, as far as it matters, and how many items met each contains."""
+    """An automaton: a state is a position, as far as it matters, and how many items met each contains."""
     classes = _item_classes(emitter, shape)
     boundary = _boundary(shape)
     last = max(boundary, shape.min if shape.max is None else shape.max)
@@ -186,7 +186,7 @@ def _counted_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | No
 def _too_many_states(shape: ArrayShape) -> JsonSchemaLimitError:
     path = next((c.path for c in shape.contains), shape.path)
     return JsonSchemaLimitError(
-        f"contains together with minItems, maxItems and other contains needs more than {MAX_COUNTED_STATES:,} states",
+        f"contains with minItems, maxItems and other contains needs more than {MAX_COUNTED_STATES:,} states",
         limit="counted_states",
         value=MAX_COUNTED_STATES,
         pointer=pointer_of(path),

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
+from grammar_core.frontends.json_schema.deep_json import DepthError, read_deep, write_deep
 from grammar_core.frontends.json_schema.dialects import DEFAULT, Dialect, dialect_of, is_too_old
 from grammar_core.frontends.json_schema.errors import JsonSchemaError, JsonSchemaLimitError
 from grammar_core.frontends.json_schema.paths import Path, pointer_of
@@ -40,20 +41,35 @@ def parse_json(text: str) -> Any:
             value=MAX_TEXT_LENGTH,
         )
     try:
-        return _DECODER.decode(text)
+        return _read(text)
     except json.JSONDecodeError as error:
         raise JsonSchemaError(
             f"The schema is not JSON: {error.msg} at line {error.lineno}, column {error.colno}"
         ) from None
-    except RecursionError:
-        raise _too_deep() from None
+    except DepthError:
+        raise too_deep() from None
     except ValueError as error:
         if isinstance(error, JsonSchemaError):
             raise
         raise JsonSchemaError(f"The schema has a number of too many digits: {error}") from None
 
 
-def _too_deep() -> JsonSchemaLimitError:
+def _read(text: str) -> Any:
+    try:
+        return _DECODER.decode(text)
+    except RecursionError:
+        return read_deep(text, limit=MAX_DEPTH, number=Decimal, mapping=_unique_pairs)
+
+
+def _write(schema: Any) -> str:
+    try:
+        return _ENCODER.encode(schema)
+    except RecursionError:
+        return write_deep(schema, limit=MAX_DEPTH, write=_ENCODER.encode)
+
+
+def too_deep() -> JsonSchemaLimitError:
+    """The error for a schema beyond MAX_DEPTH."""
     return JsonSchemaLimitError(
         "The schema is nested too deeply to be read", limit="schema_depth", value=MAX_DEPTH
     )
@@ -91,9 +107,9 @@ def schema_text(schema: Any) -> str:
             f"a JSON schema is text, a dict, a bool or a pydantic model class, not {schema!r:.80}"
         )
     try:
-        return json.dumps(schema, ensure_ascii=False, allow_nan=False, default=_number_text)
-    except RecursionError:
-        raise _too_deep() from None
+        return _write(schema)
+    except DepthError:
+        raise too_deep() from None
     except (TypeError, ValueError) as error:
         raise JsonSchemaError(f"The schema is not a JSON value: {error}") from None
 
@@ -104,6 +120,9 @@ def _number_text(value: Any) -> Any:
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     raise TypeError(f"{value!r:.80} is not a JSON value")
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_number_text)
 
 
 class Resource:

@@ -35,7 +35,7 @@ MAX_INDENTED_DEPTH = 200
 MAX_RULES = 500_000
 
 NOTHING = CharClass(())
-_SCALARS = frozenset((NULL, BOOLEAN, NUMBER, STRING))
+SCALARS = frozenset((NULL, BOOLEAN, NUMBER, STRING))
 _WORDS = {True: Literal(b"true"), False: Literal(b"false")}
 _NULL_WORD = Literal(b"null")
 _QUOTE = Literal(b'"')
@@ -83,7 +83,7 @@ class Emitter:
         self._build_leaf = build_leaf
         self._prefix = prefix
         self.rules: list[Rule] = []
-        self._names: dict[str, int] = {}
+        self._names: dict[str, int] = dict.fromkeys((rule.name for rule in layout.rules), 1)
         self._defined: dict[tuple[str, Expr], RuleRef] = {}
         self._languages: dict[int, tuple[Any, Expr]] = {}
         self._members: dict[tuple[str, int], RuleRef] = {}
@@ -166,7 +166,7 @@ class Emitter:
         if leaf is not None:
             return leaf
         types = self.expander.types(goal)
-        if types <= _SCALARS:
+        if types <= SCALARS:
             return self._body(goal, depth)
         name = self.fresh(hint)
         self._pending.append(lambda: self.rules.append(Rule(name, self._body(goal, depth))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
-from grammar_core.frontends.json_schema.documents import Documents
+from grammar_core.frontends.json_schema.documents import Documents, too_deep
 from grammar_core.frontends.json_schema.emission import Emitter
 from grammar_core.frontends.json_schema.expansion import Expander
 from grammar_core.frontends.json_schema.goals import ANY
@@ -54,7 +54,10 @@ def schema_rules(text: str, options: SchemaOptions, documents: Mapping[str, Any]
         is_strict=options.strict_mode,
         build_leaf=build_leaf,
     )
-    emitter.emit(expander.root_goal())
+    try:
+        emitter.emit(expander.root_goal())
+    except RecursionError:  # values of const and enum that are nested too deeply to be compared
+        raise too_deep() from None
     return (*emitter.rules, *layout.rules)
 
 

@@ -53,7 +53,7 @@ def has_key(keys: KeySet, name: str) -> bool:
 
 
 def has_region(keys: KeySet, region: dict[Atom, bool]) -> bool:
-    """Whether keys with no name of their own that are in the sets of the atoms as `region` says are in the set."""
+    """Whether keys without a name of their own, in the sets that `region` says, are in the set."""
     if isinstance(keys, NamedKeys):
         return False
     if isinstance(keys, PatternKeys):

@@ -8,7 +8,7 @@ from grammar_core.frontends.regex import parse_regex
 from grammar_core.ir.nodes import CharClass, Expr, Literal, Regex, Repeat, Rule, RuleRef, Sequence
 
 BOUNDED_WHITESPACE = r"(\r?\n)?[ \t]{0,32}"
-"""A `whitespace_pattern` under which no text can spin in white space: at most one line break and 32 blanks a gap."""
+"""A `whitespace_pattern` under which no text is endless: at most one line break and 32 blanks a gap."""
 
 GAP = RuleRef("json_gap")
 COLON = RuleRef("json_colon")

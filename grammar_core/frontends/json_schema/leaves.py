@@ -8,7 +8,7 @@ from functools import lru_cache
 from grammar_core.errors import GrammarError
 from grammar_core.frontends.json_schema.dialects import Dialect
 from grammar_core.frontends.json_schema.documents import Documents, Resource
-from grammar_core.frontends.json_schema.emission import Emitter, Leaf, LeafRules
+from grammar_core.frontends.json_schema.emission import SCALARS, Emitter, Leaf, LeafRules
 from grammar_core.frontends.json_schema.expansion import Expander
 from grammar_core.frontends.json_schema.layout import LayoutOptions, build_layout
 from grammar_core.frontends.json_schema.texts import Lexical
@@ -40,7 +40,10 @@ def _remembered(leaf: Leaf, dialect: Dialect, lexical: Lexical) -> LeafRules | N
     )
     schema = dict(leaf)
     try:
-        expr = emitter.value(expander.goal_at(schema, Resource("", schema, dialect, None), None, ()), 0)
+        goal = expander.goal_at(schema, Resource("", schema, dialect, None), None, ())
+        if not expander.types(goal) <= SCALARS:
+            return None  # arrays and objects depend on the layout
+        expr = emitter.value(goal, 0)
     except GrammarError:
         return None  # so that the error is found again where the place is known
     if sum(map(_size, emitter.rules)) > _MAX_EDGES:

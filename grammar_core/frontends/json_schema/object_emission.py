@@ -1,4 +1,4 @@
-"""Object shapes to expressions: a member rule for every key or set of keys, and how they may follow one another."""
+"""Object shapes to expressions: a rule for every key or set of keys, and how they follow one another."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _all_names(shape: ObjectShape) -> list[str]:
 
 
 def _regions(emitter: Emitter, shape: ObjectShape, names: list[str]) -> list[Region]:
-    """A partition of the other keys by the sets that they are in, without sets of which no key may be there."""
+    """A partition of the other keys by the sets that they are in, without parts that may not be there."""
     atoms: dict[Atom, tuple[TextLanguage, ...]] = {}
     for keys in (*(keys for keys, _ in shape.rules), *(keys for keys, _, _ in shape.witnesses)):
         for part in parts(keys):
@@ -208,7 +208,7 @@ def _partition(
         found = [(m, languages) for m, languages in nonempty if languages]
         if len(found) > MAX_REGIONS:
             raise JsonSchemaLimitError(
-                f"patternProperties and propertyNames divide the keys of one object into more than {MAX_REGIONS}",
+                f"patternProperties divide the keys of one object into more than {MAX_REGIONS} parts",
                 limit="key_sets",
                 value=MAX_REGIONS,
                 pointer=pointer_of((shape.path, "patternProperties")),

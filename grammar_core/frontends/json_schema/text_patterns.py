@@ -7,7 +7,7 @@ from grammar_core.regular import RegularLanguage
 
 
 class TextPattern:
-    """A regular set of strings as an expression or an automaton; the other is made when it is first asked for.
+    """A regular set of strings as an expression or an automaton; the other is made when it is asked for.
 
     `name` is that of the rule that a grammar gets for it, if it is to have one.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from decimal import Decimal
+from fractions import Fraction
 from json.encoder import encode_basestring
 from typing import Any
 
@@ -15,6 +16,9 @@ NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT = TYPES = (
     "array",
     "object",
 )
+
+
+_MAX_EXPONENT = 4_000
 
 
 def type_of(value: Any) -> str:
@@ -38,10 +42,10 @@ def identity(value: Any) -> str:
 
 
 def _number(value: Any) -> Any:
-    assert isinstance(value, Decimal)
-    if value == value.to_integral_value():
-        return int(value) if value.adjusted() < 4000 else str(value)
-    return {"": str(value.normalize())}
+    if isinstance(value, Decimal) and abs(value.adjusted()) > _MAX_EXPONENT:
+        return {"": str(value)}
+    exact = Fraction(value)
+    return exact.numerator if exact.denominator == 1 else {"": str(exact)}
 
 
 def quote(text: str) -> bytes:

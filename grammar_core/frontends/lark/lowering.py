@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from grammar_core.frontends.lark.dispatch import find_dispatch, standalone_trigger
 from grammar_core.frontends.lark.dispatch_lowering import DispatchLowering, until
 from grammar_core.frontends.lark.names import check_names, terminal_order
@@ -28,6 +30,7 @@ from grammar_core.ir.nodes import (
     RuleRef,
     Sequence,
 )
+from grammar_core.ir.traversal import walk_expressions
 
 
 class NamespaceLowering:
@@ -152,6 +155,23 @@ class NamespaceLowering:
             if terminal.name in self._namespace.lexemes:
                 name = self._prefix + terminal.name
                 self._add(lexeme_name(name), self._lexeme(name, terminal.body))
+        if self._nullable:
+            self._drop_replaced()
+
+    def _drop_replaced(self) -> None:
+        """Leave out terminals in whose place only what they match other than the empty text is used."""
+        targets = {name: _references(rule.body) for name, rule in self.rules.items()}
+        uses = Counter(target for names in targets.values() for target in names)
+        replaced = {name for name in self._nullable if uses[nonempty_rule(name).name]}
+        pending = [name for name in replaced if not uses[name]]
+        while pending:
+            name = pending.pop()
+            if self.rules.pop(name, None) is None:
+                continue
+            for target in targets[name]:
+                uses[target] -= 1
+                if not uses[target] and target in replaced:
+                    pending.append(target)
 
     def _lexeme(self, name: str, body: Expr) -> Expr:
         if body is ANY_TEXT:
@@ -159,3 +179,7 @@ class NamespaceLowering:
         if name not in self._nullable:
             return Sequence((RuleRef(name), self._ignored))
         return Choice((EMPTY, Sequence((nonempty_rule(name), self._ignored))))
+
+
+def _references(body: Expr) -> list[str]:
+    return [expr.name for expr in walk_expressions(body) if isinstance(expr, RuleRef)]

@@ -50,7 +50,7 @@ class Fields:
     def text(self, name: str, default: str | None = None) -> str:
         """A member that is text."""
         value = self.value(name) if default is None else self._members.get(name, default)
-        return self._text(value, name)
+        return self.as_text(value, name)
 
     def flag(self, name: str, default: bool) -> bool:
         """A member that is true or false."""
@@ -78,7 +78,7 @@ class Fields:
         """A list of texts that are not empty; none where it is absent."""
         value = self._checked(self._members.get(name, ()), (list, tuple), "a list of texts", name)
         for index, item in enumerate(value):
-            if not self._text(item, name, index):
+            if not self.as_text(item, name, index):
                 self.fail(f"A text of {name!r} is empty", name, index)
         return tuple(dict.fromkeys(value))
 
@@ -94,7 +94,8 @@ class Fields:
             self.fail(f"The field {name!r} is {_excerpt(value)}; it may be {known}", name)
         return str(value)
 
-    def _text(self, value: Any, *path: str | int) -> str:
+    def as_text(self, value: Any, *path: str | int) -> str:
+        """A value that stands at `path`, which must be text that can be encoded."""
         text = self._checked(value, str, "text", *path)
         try:
             text.encode()

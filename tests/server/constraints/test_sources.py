@@ -92,6 +92,12 @@ def test_error_of_a_replaced_rule_names_its_field() -> None:
     assert caught.value.param == "grammar_rules.x"
 
 
+def test_error_of_the_white_space_names_its_field() -> None:
+    with pytest.raises(SourceError, match="column 1") as caught:
+        JsonSource("{}", whitespace="(", whitespace_param="guided_whitespace_pattern").build(BYTES)
+    assert caught.value.param == "guided_whitespace_pattern"
+
+
 def test_loosened_keywords_need_not_hold() -> None:
     schema = '{"type": "array", "items": {"type": "string"}, "uniqueItems": true}'
     with pytest.raises(GrammarError, match="/uniqueItems"):

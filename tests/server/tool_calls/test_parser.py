@@ -347,6 +347,12 @@ def test_long_answers_take_time_in_proportion() -> None:
     assert len(arguments) == 500_009
 
 
+def test_a_whole_answer_of_many_parts() -> None:
+    arguments = json.dumps({"a": ["x"] * 100_000})
+    text = f'<tool_call>{{"name": "f", "arguments": {arguments}}}</tool_call>'
+    assert calls_of(_hermes(text)) == [("f", arguments, True)]
+
+
 def test_events_are_merged_by_index() -> None:
     events: list[Event] = [TextDelta("a"), TextDelta("b"), CallEnded(0), TextDelta("c")]
     assert merged(events) == [TextDelta("ab"), CallEnded(0), TextDelta("c")]

@@ -174,6 +174,12 @@ def test_errors_name_the_tool(tool: Any, param: str) -> None:
     assert caught.value.param == param
 
 
+def test_error_of_the_white_space_names_its_field() -> None:
+    with pytest.raises(SourceError, match="column 1") as caught:
+        ToolCallSource(QWEN_3, use(tools=[COUNT]), whitespace="(").build(BYTES)
+    assert caught.value.param == "guided_whitespace_pattern"
+
+
 def test_keywords_may_be_loosened() -> None:
     unique = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
     parameters = {"type": "object", "properties": {"names": unique}}

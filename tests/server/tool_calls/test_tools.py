@@ -124,13 +124,29 @@ def test_what_is_refused(fields: dict[str, Any], param: str) -> None:
     assert refusal(**fields).param == param
 
 
-def test_function_without_parameters_has_no_arguments() -> None:
-    [tool] = given(tools=[TIME]).tools
+@pytest.mark.parametrize("parameters", [None, {}, {"type": "object", "properties": {}}])
+def test_function_without_parameters_has_no_arguments(parameters: Any) -> None:
+    function = {"name": "time", "parameters": parameters}
+    [tool] = given(tools=[{"type": "function", "function": function}]).tools
     assert json.loads(tool.parameters) == {
         "type": "object",
         "properties": {},
         "additionalProperties": False,
     }
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"type": "object"},
+        {"properties": {}, "additionalProperties": True},
+        {"properties": {}, "minProperties": 1},
+    ],
+)
+def test_other_parameters_are_left_alone(parameters: Any) -> None:
+    function = {"name": "time", "parameters": parameters}
+    [tool] = given(tools=[{"type": "function", "function": function}]).tools
+    assert json.loads(tool.parameters) == parameters
 
 
 @pytest.mark.parametrize("shape", [NESTED, FLAT])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from grammar_core.frontends.structural_tag.enclosure import Enclosure, Lowered
@@ -41,10 +42,14 @@ def lower_dispatch(fields: Fields, lowering: Lowering, enclosure: Enclosure) -> 
     """Free text in which each text of the `rules` is followed by its format; once only without `loop`."""
     excludes = fields.texts("excludes")
     rules: dict[str, list[Expr]] = {}
-    for index, (text, content) in enumerate(pairs(fields)):
-        if not isinstance(text, str) or not text:
+    found = pairs(fields)
+    texts = [fields.as_text(text, "rules", index, 0) for index, (text, _) in enumerate(found)]
+    hidden = _hidden(texts, excludes)
+    for index, (text, (_, content)) in enumerate(zip(texts, found, strict=True)):
+        if not text:
             fields.fail("A rule begins with a text that is not empty", "rules", index, 0)
-        _refuse_hidden(text, excludes, fields, "rules", index, 0)
+        if text in hidden:
+            fields.fail(hidden[text], "rules", index, 0)
         lowered = lowering.format(content, fields.pointer_to("rules", index, 1), enclosure)
         rules.setdefault(text, []).append(lowered.expression)
     triggers = [Trigger(text, lowering.rule("dispatched", one_of(rest))) for text, rest in rules.items()]
@@ -90,24 +95,34 @@ def _triggers(
     fields.items("triggers")
     texts = fields.texts("triggers")
     rests: dict[str, list[Expr]] = {text: [] for text in texts}
+    lengths = sorted({len(text) for text in texts})
     for index, tag in enumerate(tags):
         if tag.begin is None:
             tag.fields.fail("A tag that text triggers begins with text, not with a token", "begin")
-        fitting = [text for text in texts if tag.begin.startswith(text)]
+        begins = (tag.begin[:length] for length in lengths if length <= len(tag.begin))
+        fitting = [begin for begin in begins if begin in rests]
         if len(fitting) != 1:
             problem = f"more than one trigger: {', '.join(map(repr, fitting))}" if fitting else "no trigger"
             fields.fail(f"The tag begins with {problem}", "tags", index, "begin")
         rests[fitting[0]].append(Sequence((lowering.text(tag.begin[len(fitting[0]) :]), tag.rest)))
+    hidden = _hidden(texts, excludes)
     for index, text in enumerate(texts):
         if not rests[text]:
             fields.fail(f"No tag begins with the trigger {text!r}", "triggers", index)
-        _refuse_hidden(text, excludes, fields, "triggers", index)
+        if text in hidden:
+            fields.fail(hidden[text], "triggers", index)
     return [Trigger(text, lowering.rule("triggered", one_of(rest))) for text, rest in rests.items()]
 
 
-def _refuse_hidden(trigger: str, excludes: tuple[str, ...], fields: Fields, *path: str | int) -> None:
+def _hidden(triggers: Iterable[str], excludes: tuple[str, ...]) -> dict[str, str]:
+    """The triggers that nothing can begin with, for a text that may not appear, and why."""
+    triggers = tuple(triggers)
+    together = "\ud800".join(triggers)  # no text has this in it
+    problems: dict[str, str] = {}
     for exclude in excludes:
-        if exclude in trigger:
-            fields.fail(
-                f"{trigger!r} has {exclude!r} in it, which may not appear, and so begins nothing", *path
-            )
+        for trigger in triggers if exclude in together else ():
+            if exclude in trigger:
+                problems[trigger] = (
+                    f"{trigger!r} has {exclude!r} in it, which may not appear, and so begins nothing"
+                )
+    return problems

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from grammar_core.frontends.structural_tag.enclosure import Enclosure, Lowered
 from grammar_core.frontends.structural_tag.fields import Fields
@@ -64,19 +64,13 @@ def _end(fields: Fields, lowering: Lowering) -> tuple[Expr, Enclosure]:
     if isinstance(end, str):
         texts: tuple[str, ...] = (fields.text("end"),)
     elif isinstance(end, (list, tuple)):
-        texts = tuple(_text(fields, item, index) for index, item in enumerate(fields.items("end")))
+        texts = tuple(fields.as_text(item, "end", index) for index, item in enumerate(fields.items("end")))
     else:
         ids = _token(fields, "end", lowering)
         return TokenSet(ids, negated=False), Enclosure((), ids)
     enclosure = Enclosure(tuple(dict.fromkeys(filter(None, texts))), _control_tokens(texts, lowering))
     options = tuple(lowering.text(text) for text in texts)
     return options[0] if len(options) == 1 else Choice(options), enclosure
-
-
-def _text(fields: Fields, item: Any, index: int) -> str:
-    if not isinstance(item, str):
-        fields.fail("An end is text", "end", index)
-    return item
 
 
 def _control_tokens(texts: tuple[str, ...], lowering: Lowering) -> tuple[int, ...]:

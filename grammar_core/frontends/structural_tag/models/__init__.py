@@ -93,10 +93,8 @@ def find_tool_call_format(
     for format in FORMATS:
         if format.tokens and all(token in vocabulary for token in format.tokens):
             return format
-    for format in FORMATS:
-        if name.startswith(format.names):
-            return format
-    return DEFAULT_FORMAT
+    beginnings = [(begin, format) for format in FORMATS for begin in format.names if name.startswith(begin)]
+    return max(beginnings, key=lambda found: len(found[0]))[1] if beginnings else DEFAULT_FORMAT
 
 
 def get_model_structural_tag(

@@ -43,10 +43,11 @@ _MESSAGE_END = "<|close|>message<|sep|>"
 def _kimi_k3_answer(format: ToolCallFormat, plan: AnswerPlan) -> dict[str, Any]:
     """Thoughts, a response, which may be empty, and a section of calls."""
     text = build.any_text("<|open|>", "<|close|>")
-    # Without thoughts the prompt ends with the beginning of the response.
-    begin = "" if plan.reasoning == "disabled" else _RESPONSE_BEGIN
-    response = build.tag(begin, text, _RESPONSE_END)
-    parts = [*build.thoughts(format, plan), response]
+    begin = build.const(_RESPONSE_BEGIN)
+    if plan.reasoning == "disabled":
+        # A prompt that asks for no thoughts ends with the beginning of the response.
+        begin = {"type": "optional", "content": begin}
+    parts = [*build.thoughts(format, plan), begin, build.tag("", text, _RESPONSE_END)]
     if plan.calls != "none":
         assert format.section is not None
         calls = [build.call_tag(format, tool, plan) for tool in plan.tools]

@@ -1,0 +1,118 @@
+"""Schemas that are none, and schemas beyond a limit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from grammar_core import Grammar, GrammarError, GrammarLimitError, JsonSchemaError
+from tests.grammar_core.schema_texts import accepts, compiled
+
+MALFORMED: list[tuple[Any, str]] = [
+    ({"type": 3}, "/type"),
+    ({"type": "foo"}, "/type"),
+    ({"type": []}, "/type"),
+    ({"properties": {"a": {"type": ["string", "any"]}}}, "/properties/a/type"),
+    ({"properties": []}, "/properties"),
+    ({"properties": {"a": 3}}, "/properties/a"),
+    ({"required": True}, "/required"),
+    ({"required": [1]}, "/required"),
+    ({"items": 3}, "/items"),
+    ({"items": {"minItems": -1}}, "/items/minItems"),
+    ({"maxLength": "3"}, "/maxLength"),
+    ({"maxLength": 1.5}, "/maxLength"),
+    ({"minimum": "3"}, "/minimum"),
+    ({"multipleOf": 0}, "/multipleOf"),
+    ({"pattern": 3}, "/pattern"),
+    ({"pattern": "("}, "/pattern"),
+    ({"patternProperties": {"(": {}}}, "/patternProperties"),
+    ({"enum": 3}, "/enum"),
+    ({"anyOf": {}}, "/anyOf"),
+    ({"anyOf": []}, "/anyOf"),
+    ({"allOf": [{}, 3]}, "/allOf/1"),
+    ({"uniqueItems": "yes"}, "/uniqueItems"),
+    ({"additionalProperties": "no"}, "/additionalProperties"),
+    ({"$schema": 3}, "/$schema"),
+    ({"properties": {"a/b": {"items": {"type": "x"}}}}, "/properties/a~1b/items/type"),
+]
+
+
+@pytest.mark.parametrize(("schema", "pointer"), MALFORMED)
+def test_the_error_has_the_pointer_of_the_keyword(schema: Any, pointer: str) -> None:
+    with pytest.raises(JsonSchemaError) as caught:
+        compiled(schema)
+    assert caught.value.pointer == pointer
+    assert pointer in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not JSON"),
+        ("[1]", "object, true or false"),
+        ('{"a": NaN}', "NaN"),
+        ('{"type": "string", "type": "integer"}', 'repeats the key "type"'),
+        ("", "not JSON"),
+    ],
+)
+def test_text_that_is_no_schema(text: str, message: str) -> None:
+    with pytest.raises(JsonSchemaError, match=message):
+        Grammar.from_json_schema(text)
+
+
+def test_errors_are_grammar_errors() -> None:
+    with pytest.raises(GrammarError):
+        Grammar.from_json_schema({"type": "x"})
+    with pytest.raises(ValueError, match="type"):
+        Grammar.from_json_schema({"type": "x"})
+
+
+@pytest.mark.parametrize("schema", [False, {"enum": []}, {"allOf": [{"type": "null"}, {"type": "string"}]}])
+def test_a_schema_without_values(schema: Any) -> None:
+    with pytest.raises(GrammarError):
+        compiled(schema)
+
+
+def test_a_thousand_nested_arrays() -> None:
+    text = _nested_text(1_000)
+    assert accepts(text, "[" * 1_000 + "1" + "]" * 1_000)
+    assert not accepts(text, "[" * 1_000 + '"x"' + "]" * 1_000)
+
+
+def _nested_text(depth: int) -> str:
+    return '{"type":"array","items":' * depth + '{"type":"integer"}' + "}" * depth
+
+
+def test_depth_has_a_limit_of_its_own() -> None:
+    with pytest.raises(GrammarLimitError) as caught:
+        Grammar.from_json_schema(_nested_text(300_000))
+    assert caught.value.limit == "schema_depth"
+
+
+def test_schemas_of_one_value_inside_one_another_have_a_limit() -> None:
+    with pytest.raises(GrammarLimitError) as caught:
+        Grammar.from_json_schema('{"allOf":[' * 300 + '{"type":"integer"}' + "]}" * 300)
+    assert caught.value.limit == "in_place_depth"
+
+
+def test_alternatives_have_a_limit() -> None:
+    branches = [{"properties": {f"{c}{i}": {"const": i} for i in range(8)}} for c in "abcdefgh"]
+    with pytest.raises(GrammarLimitError) as caught:
+        Grammar.from_json_schema({"properties": {"x": {"type": "object", "oneOf": branches}}})
+    assert caught.value.limit == "alternatives"
+
+
+def test_length_has_a_limit() -> None:
+    with pytest.raises(GrammarLimitError) as caught:
+        Grammar.from_json_schema('{"description": "' + "x" * 20_000_000 + '"}')
+    assert caught.value.limit == "schema_length"
+
+
+def test_a_hundred_tools() -> None:
+    tool = {"type": "object", "properties": {f"f{i}": {"type": "string"} for i in range(20)}}
+    tools = [
+        {"properties": {"name": {"const": f"t{i}"}, "arguments": tool}, "required": ["name"]}
+        for i in range(128)
+    ]
+    assert accepts({"type": "object", "anyOf": tools}, '{"name":"t99","arguments":{"f3":"x"}}')

@@ -1,0 +1,101 @@
+"""Types, constants, numbers and strings as the frontend puts them together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.grammar_core.schema_texts import check
+
+CASES: list[tuple[str, Any, list[str], list[str]]] = [
+    (
+        "every type",
+        True,
+        ["null", "true", "1", "1.5e3", '"x"', "[1]", '{"a":[{}]}'],
+        ["nul", "01", "'x'", ""],
+    ),
+    ("null", {"type": "null"}, ["null"], ["false", '"null"']),
+    ("boolean", {"type": "boolean"}, ["true", "false"], ["null", "True"]),
+    ("integer", {"type": "integer"}, ["0", "-0", "12345678901234567890"], ["1.5", "01", "+1", "1e3", '"1"']),
+    ("number", {"type": "number"}, ["0", "-1.5", "1e-9", "2E+3"], ["1.", ".5", "NaN", "Infinity"]),
+    (
+        "string",
+        {"type": "string"},
+        ['""', '"\\u00e9\\n"', '"\\ud83d\\ude00"', '"é"'],
+        ['"\\ud800"', '"\n"', '"\\x"'],
+    ),
+    ("several types", {"type": ["string", "null"], "minLength": 2}, ["null", '"ab"'], ['"a"', "1"]),
+    ("number and integer", {"type": ["integer", "number"]}, ["1", "1.5"], ['"x"']),
+    ("a bound without a type", {"minimum": 3}, ["3", '"x"', "null", "[1]"], ["2", "-1"]),
+    (
+        "bounds",
+        {"type": "number", "minimum": -4, "exclusiveMaximum": 4},
+        ["-4", "-0.5", "3.99"],
+        ["4", "-4.1"],
+    ),
+    ("an open bound", {"type": "number", "exclusiveMinimum": 0}, ["0.5", "5e-1"], ["0", "-1", "0.0"]),
+    (
+        "multiples",
+        {"type": "integer", "multipleOf": 7, "minimum": 10, "maximum": 30},
+        ["14", "28"],
+        ["7", "15"],
+    ),
+    ("hundredths", {"type": "number", "multipleOf": 0.01}, ["1.23", "4"], ["1.234"]),
+    (
+        "length in characters",
+        {"type": "string", "maxLength": 1},
+        ['"\\ud83d\\ude00"', '"😀"', '"\\n"'],
+        ['"ab"'],
+    ),
+    ("pattern is a search", {"type": "string", "pattern": "\\d"}, ['"ab1c"'], ['"abc"']),
+    (
+        "pattern and length",
+        {"pattern": "^[\\x20-\\x7E]+$", "maxLength": 8},
+        ['"abcdefgh"'],
+        ['"abcdefghi"', '""'],
+    ),
+    ("pattern with lookahead", {"pattern": "^(?!foo)[a-z]+$"}, ['"bar"', '"fo"'], ['"foobar"']),
+    ("format", {"format": "date"}, ['"2024-02-29"', "3"], ['"2023-02-29"', '"x"']),
+    (
+        "format and length",
+        {"type": "string", "format": "email", "maxLength": 6},
+        ['"a@b.co"'],
+        ['"a@bc.co"', '"a@"'],
+    ),
+    ("an unknown format annotates", {"type": "string", "format": "phone"}, ['"123"'], ["1"]),
+    ("const of a string", {"const": '\n"'}, ['"\\n\\""'], ['"\\n"']),
+    ("const of a large integer", {"const": 12345678901234567890}, ["12345678901234567890"], ["1"]),
+    (
+        "const of an object",
+        {"const": {"a": 1, "b": [True]}},
+        ['{"a":1,"b":[true]}', '{ "a": 1, "b": [ true ] }'],
+        ['{"b":[true],"a":1}', '{"a":1}'],
+    ),
+    ("1 is not true", {"enum": [1, False]}, ["1", "false"], ["true", "0"]),
+    ("enum", {"enum": ["中文", None, 2.5, []]}, ['"中文"', "null", "2.5", "[]", "[ ]"], ["2", '"中"']),
+    ("enum and type", {"type": "string", "enum": ["a", 1, "b"]}, ['"a"', '"b"'], ["1"]),
+    ("const among others", {"const": "b", "enum": ["a", "b"]}, ['"b"'], ['"a"']),
+]
+
+
+@pytest.mark.parametrize(("schema", "accepted", "refused"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
+def test_values(schema: Any, accepted: list[str], refused: list[str]) -> None:
+    check(schema, accepted, refused)
+
+
+def test_every_spelling() -> None:
+    schema = {"properties": {"a": {"type": "integer"}}, "additionalProperties": False}
+    check(schema, ['{"a":1}'], ['{"a":1.0}', '{"\\u0061":1}'])
+    check(
+        schema, ['{"a":1}', '{"a":1.0}', '{"\\u0061":10e-1}'], ['{"a":1.5}', '{"\\u0062":1}'], lexical="any"
+    )
+
+
+def test_an_enum_of_ten_thousand_strings() -> None:
+    check({"enum": [f"value {i}" for i in range(10_000)]}, ['"value 9999"', '"value 0"'], ['"value 10000"'])
+
+
+def test_a_hundred_thousand_characters() -> None:
+    schema = {"type": "string", "minLength": 1, "maxLength": 100_000}
+    check(schema, ['"ab"', '"' + "x" * 100_000 + '"'], ['""', '"' + "x" * 100_001 + '"'])
