@@ -24,14 +24,14 @@ class Counted:
         self._expected = expected
         self.now = self.most = 0
 
-    def __call__(self, grammar: Any) -> Any:
+    def __call__(self, *arguments: Any) -> Any:
         with self._lock:
             self.now += 1
             self.most = max(self.most, self.now)
             if self.most >= self._expected:
                 self._enough.set()
         self._enough.wait(5)
-        program = lower_grammar(grammar)
+        program = lower_grammar(*arguments)
         with self._lock:
             self.now -= 1
         return program

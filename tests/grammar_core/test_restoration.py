@@ -11,7 +11,7 @@ import pytest
 import grammar_core
 from tests.grammar_core.random_grammars import Case, random_option_case
 
-_WALKS = 200
+_WALKS = 100
 _STEPS = 40
 
 
