@@ -88,12 +88,11 @@ def _penalties(rows: Sequence[tuple[int, RowSampling]], device: torch.device) ->
 
 
 def _biases(rows: Sequence[tuple[int, RowSampling]], device: torch.device) -> Biases:
-    biases = [(index, token, value) for index, row in rows for token, value in row.params.logit_bias]
-    indices, ids, values = (np.array(column) for column in zip(*biases, strict=True))
+    indices = [np.full(len(row.params.bias_ids), index) for index, row in rows]
     return Biases(
-        _tensor([indices], np.int64, device),
-        _tensor([ids], np.int64, device),
-        _tensor([values], np.float32, device),
+        _tensor(indices, np.int64, device),
+        _tensor([row.params.bias_ids for _, row in rows], np.int64, device),
+        _tensor([row.params.bias_values for _, row in rows], np.float32, device),
     )
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
 
 from models.logprobs import LogprobsWanted
 from models.token_counts import TokenCounts
@@ -30,6 +33,9 @@ class SamplingParams:
     frequency_penalty: float = 0.0
     repetition_penalty: float = 1.0
     logit_bias: tuple[tuple[int, float], ...] = ()
+    bias_ids: npt.NDArray[np.int64] = field(init=False, compare=False, repr=False)
+    """Those of `logit_bias`, made once: they are needed in every step."""
+    bias_values: npt.NDArray[np.float32] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.temperature) and self.temperature >= 0):
@@ -47,6 +53,9 @@ class SamplingParams:
             raise ValueError(f"repetition_penalty must be above 0, not {self.repetition_penalty}")
         if not all(math.isfinite(bias) for _, bias in self.logit_bias):
             raise ValueError("every logit_bias must be a finite number")
+        ids, values = zip(*self.logit_bias, strict=True) if self.logit_bias else ((), ())
+        object.__setattr__(self, "bias_ids", np.array(ids, dtype=np.int64))
+        object.__setattr__(self, "bias_values", np.array(values, dtype=np.float32))
 
     @property
     def counts_tokens(self) -> bool:

@@ -96,6 +96,7 @@ class ChatService:
             token_ids,
             sampling=sampling,
             max_context=self._backend.engine.max_context,
+            default_max_tokens=self._limits.max_tokens,
             grammar=grammar,
             request_id=f"{id_prefix}{request.request_id or uuid.uuid4().hex}",
             return_captures=bool(request.return_captures),

@@ -57,7 +57,12 @@ class BadWords:
     """
 
     def __init__(self, words: Sequence[str], search: TokenSearch, vocab_size: int) -> None:
-        self._words = [word.encode() for word in words]
+        self._words = sorted({word.encode() for word in words})
+        # By its last byte, every beginning of a word, as the word and the length of the beginning.
+        self._beginnings: dict[int, list[tuple[bytes, int]]] = {}
+        for word in self._words:
+            for length in range(1, len(word)):
+                self._beginnings.setdefault(word[length - 1], []).append((word, length))
         self._search = search
         self._vocab_size = vocab_size
         inside = {token for word in self._words for token in search.containing(word)}
@@ -79,10 +84,10 @@ class BadWords:
 
     def _rests(self) -> Iterator[bytes]:
         """What is missing of the words that the text may be in the middle of."""
-        for word in self._words:
-            for length in range(1, min(len(word) - 1, len(self._tail)) + 1):
-                if self._tail.endswith(word[:length]):
-                    yield word[length:]
+        last_byte = self._tail[-1] if self._tail else -1
+        for word, length in self._beginnings.get(last_byte, ()):
+            if self._tail.endswith(word[:length]):
+                yield word[length:]
 
     def _completing(self, rest: bytes) -> Bitmask:
         if rest not in self._completions:

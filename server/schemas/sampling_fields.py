@@ -17,6 +17,7 @@ MAX_TOKEN_IDS = 100_000
 MAX_BIASES = 10_000
 MAX_BAD_WORDS = 128
 MAX_BAD_WORD_LENGTH = 256
+MAX_BAD_WORDS_LENGTH = 4096
 
 
 def _as_list(value: Any) -> Any:
@@ -108,6 +109,13 @@ class SamplingFields(BaseModel):
         most = self.token_limit
         if self.min_tokens is not None and most is not None and self.min_tokens > most:
             raise field_conflict("min_tokens", "min_tokens must not be greater than max_tokens")
+        return self
+
+    @model_validator(mode="after")
+    def _bad_words_are_few(self) -> SamplingFields:
+        if sum(map(len, self.bad_words or ())) > MAX_BAD_WORDS_LENGTH:
+            message = f"bad_words may have {MAX_BAD_WORDS_LENGTH} characters together"
+            raise field_conflict("bad_words", message)
         return self
 
     @model_validator(mode="after")

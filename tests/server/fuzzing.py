@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import schemathesis
@@ -31,18 +32,16 @@ CHECKS = [
 ]
 
 
-def fuzz(url: str, examples: int) -> dict[str, Counter[int]]:
-    """By operation, how many answers had which status; `examples` requests at most for each.
+def fuzz(url: str, examples: int) -> Iterator[tuple[str, Counter[int]]]:
+    """For each operation, how many answers had which status; `examples` requests at most for each.
 
     Raises what schemathesis finds.
     """
     document = schemathesis.openapi.from_url(f"{url}/openapi.json")
-    found: dict[str, Counter[int]] = {}
     for result in document.get_all_operations():
         assert isinstance(result, Ok)
         operation = result.ok()
-        found[operation.label] = _fuzz_operation(operation, examples)
-    return found
+        yield operation.label, _fuzz_operation(operation, examples)
 
 
 def _fuzz_operation(operation: Any, examples: int) -> Counter[int]:
@@ -67,7 +66,7 @@ def main() -> None:
     examples = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     app = create_app(ServerSettings(access_log=False), open_backend=lambda _: fake_backend())
     with running_server(app) as url:
-        for label, statuses in fuzz(url, examples).items():
+        for label, statuses in fuzz(url, examples):
             print(f"{label}: {dict(statuses)}", flush=True)
 
 

@@ -288,8 +288,10 @@ class TestWithMoreAllowed:
         assert post(client, priority=-3).status_code == 200
         assert engine.requests[0].priority == -3
 
-    def test_the_longest_answer(self, client: httpx.Client) -> None:
+    def test_the_longest_answer(self, client: httpx.Client, engine: FakeEngine) -> None:
         assert post(client, max_tokens=50).status_code == 200
+        assert post(client).status_code == 200
+        assert [request.max_tokens for request in engine.requests] == [50, 50]
         assert refusal(post(client, max_tokens=51))["param"] == "max_tokens"
 
 

@@ -47,6 +47,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"bad_words": [""]}, "bad_words[0]"),
     ({"bad_words": "word"}, "bad_words"),
     ({"bad_words": ["a"] * (MAX_BAD_WORDS + 1)}, "bad_words"),
+    ({"bad_words": [f"{i}" + "x" * 250 for i in range(17)]}, "bad_words"),
     ({"min_tokens": -1}, "min_tokens"),
     ({"min_tokens": 5, "max_tokens": 4}, "min_tokens"),
     ({"ignore_eos": 1}, "ignore_eos"),
