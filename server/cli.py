@@ -88,6 +88,9 @@ def serve(
     grammar_cache_bytes: Annotated[
         int | None, _option("Memory for compiled grammars, in bytes [default: 512 MiB].")
     ] = None,
+    grammars: Annotated[
+        list[str] | None, _option("NAME=FILE: a grammar that requests can name; may be repeated.")
+    ] = None,
     max_body_bytes: Annotated[
         int | None, _option("Longest request body, in bytes [default: 10 MiB].")
     ] = None,

@@ -42,6 +42,18 @@ ListOfTexts = Annotated[list[str], NoDecode, BeforeValidator(_split)]
 Positive = Annotated[int, Field(ge=1)]
 
 
+def _split_names(value: Any) -> Any:
+    """What flags say, NAME=FILE, as a mapping; any other value unchanged."""
+    if not isinstance(value, list):
+        return value
+    if not all(isinstance(item, str) and all(item.partition("=")) for item in value):
+        raise ValueError("every grammar is given as NAME=FILE")
+    return dict(item.split("=", 1) for item in value)
+
+
+NamedFiles = Annotated[dict[str, Path], BeforeValidator(_split_names)]
+
+
 class SettingsError(Exception):
     """The settings cannot be used; the message says which one, where it comes from and why."""
 
@@ -79,8 +91,9 @@ class ServerSettings(BaseSettings):
     grammar_cache_bytes: Positive = 512 << 20
     """Memory for compiled grammars."""
 
-    grammars: dict[str, Path] = {}
-    """Files with grammars that requests can name (`grammar_ref`), by name; relative to the config file."""
+    grammars: NamedFiles = {}
+    """Files with grammars that requests can name (`grammar_ref`), by name. In the config file they are
+    relative to it."""
 
     max_body_bytes: Positive = 10 << 20
     """The longest request body."""
@@ -148,9 +161,13 @@ def load_settings(config_file: Path | None, flags: Mapping[str, Any]) -> ServerS
         settings = FileSettings(**flags)
     except ValidationError as error:
         raise SettingsError(_describe(error, config_file, flags)) from None
-    if config_file is not None:
+    if config_file is not None and _is_from_file("grammars", flags):
         settings.grammars = {name: config_file.parent / file for name, file in settings.grammars.items()}
     return settings
+
+
+def _is_from_file(name: str, flags: Mapping[str, Any]) -> bool:
+    return name not in flags and ENVIRONMENT_PREFIX + name.upper() not in os.environ
 
 
 def _check_file(config_file: Path | None) -> None:

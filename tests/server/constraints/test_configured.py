@@ -12,7 +12,7 @@ import pytest
 from grammar_core import GrammarCompiler, GrammarMatcher, TokenizerInfo
 from server.app import create_app
 from server.constraints.configured import ConfiguredGrammarError, load_configured_grammars
-from server.settings import ServerSettings, load_settings
+from server.settings import ServerSettings, SettingsError, load_settings
 from tests.server.fakes import FakeEngine, fake_backend
 from tests.server.running_server import running_server
 
@@ -83,6 +83,16 @@ def test_files_are_relative_to_the_config_file(tmp_path: Path, files: dict[str, 
     settings = load_settings(config, {})
     assert settings.grammars == {"sql": files["sql"]}
     assert load_configured_grammars(settings.grammars).text("sql") == SQL
+
+
+def test_flags_name_files_relative_to_where_the_command_runs(tmp_path: Path) -> None:
+    config = tmp_path / "server.yaml"
+    config.write_text("grammars:\n  sql: sql.ebnf\n", "utf-8")
+    settings = load_settings(config, {"grammars": ["a=b.ebnf", "c=d=e.lark"]})
+    assert settings.grammars == {"a": Path("b.ebnf"), "c": Path("d=e.lark")}
+    for bad in ("a", "=b", "a="):
+        with pytest.raises(SettingsError, match="NAME=FILE"):
+            load_settings(None, {"grammars": [bad]})
 
 
 def test_bad_files_are_named(tmp_path: Path) -> None:
