@@ -1,4 +1,6 @@
-# Builds the wheel in one stage and runs it as a user without rights in the next.
+# Two images of one program, run as a user without rights:
+#   docker build --target cpu -t syntagma:cpu .
+#   docker build --target cuda -t syntagma:cuda .
 ARG PYTHON=3.12
 
 FROM python:${PYTHON}-slim AS build
@@ -12,23 +14,36 @@ COPY models models
 COPY server server
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 
-FROM python:${PYTHON}-slim
-# What to install as torch: a version, or a path or URL of a build for another kind of device.
-ARG TORCH=torch
+FROM python:${PYTHON}-slim AS base
 RUN useradd --create-home --uid 10001 syntagma \
     && install -d -o syntagma -g syntagma /var/cache/syntagma
-RUN pip install --no-cache-dir "${TORCH}"
-COPY --from=build /wheels /wheels
-RUN pip install --no-cache-dir /wheels/*.whl && rm -rf /wheels
-USER syntagma
-WORKDIR /home/syntagma
 ENV SYNTAGMA_HOST=0.0.0.0 \
     SYNTAGMA_PORT=8000 \
     SYNTAGMA_CACHE_DIR=/var/cache/syntagma \
     PYTHONUNBUFFERED=1
+WORKDIR /home/syntagma
 VOLUME /var/cache/syntagma
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=180s \
     CMD ["python", "-c", "import os, urllib.request as r; r.urlopen(f'http://127.0.0.1:{os.environ[\"SYNTAGMA_PORT\"]}/health')"]
+
+# PyTorch's wheels on PyPI carry the CUDA libraries; the host's container runtime brings the driver.
+FROM base AS cuda
+ARG TORCH=torch
+RUN --mount=type=bind,from=build,source=/wheels,target=/wheels \
+    pip install --no-cache-dir "${TORCH}" \
+    && pip install --no-cache-dir "$(ls /wheels/*.whl)[tracing]"
+USER syntagma
+ENTRYPOINT ["syntagma"]
+CMD ["serve"]
+
+# The last target is what is built without --target.
+FROM base AS cpu
+ARG TORCH=torch
+ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+RUN --mount=type=bind,from=build,source=/wheels,target=/wheels \
+    pip install --no-cache-dir --index-url "${TORCH_INDEX}" "${TORCH}" \
+    && pip install --no-cache-dir "$(ls /wheels/*.whl)[tracing]"
+USER syntagma
 ENTRYPOINT ["syntagma"]
 CMD ["serve"]

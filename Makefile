@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install serve test tokenizers lint format typecheck asan bench maskbench schema-suite wheel clean
+.PHONY: help install serve test tokenizers lint format typecheck asan fuzz bench maskbench loadtest schema-suite wheel clean
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,11 +60,19 @@ asan: $(VENV)/.installed ## Run the engine's tests on a core built with AddressS
 		LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
 		$(abspath $(BIN))/python -S -m pytest tests/grammar_core -p no:cacheprovider $(ARGS)
 
+fuzz: $(VENV)/.installed ## Send requests made from the server's OpenAPI document (ARGS: how many to each path)
+	$(BIN)/python -m tests.server.fuzzing $(ARGS)
+
 bench: $(VENV)/.bench ## Measure compile and mask times beside other engines (options in ARGS)
 	$(BIN)/python -m benchmarks.masks $(ARGS)
 
 maskbench: $(VENV)/.bench ## Judge JSON schema engines on the corpus DATA (options in ARGS)
 	$(BIN)/python -m benchmarks.maskbench $(DATA) $(ARGS)
+
+loadtest: $(VENV)/.load ## Ask a running server under load; report in build/load.html (options of locust in ARGS)
+	mkdir -p build
+	$(BIN)/locust --headless --locustfile benchmarks/load/locustfile.py --host http://127.0.0.1:8000 \
+		--users 16 --spawn-rate 8 --run-time 60s --html build/load.html --csv build/load $(ARGS)
 
 schema-suite: $(VENV)/.installed ## Judge the JSON Schema Test Suite in the folder SUITE, write docs/json_schema_suite.md
 	$(BIN)/python -m benchmarks.json_schema_suite $(SUITE)
@@ -90,6 +98,10 @@ $(VENV)/.tools: pyproject.toml
 $(VENV)/.installed: $(VENV)/.tools $(NATIVE_SOURCES)
 	@echo "Compiling the native part and installing the rest ..."
 	@$(PIP_INSTALL) --no-build-isolation --editable '.[build,test,lint]'
+	@touch $@
+
+$(VENV)/.load: $(VENV)/.installed
+	$(PIP_INSTALL) --no-build-isolation --editable '.[load]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.installed

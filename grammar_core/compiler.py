@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from operator import itemgetter
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from grammar_core import _native
 from grammar_core.cache import SingleFlightCache
@@ -23,6 +23,12 @@ FRAME_ROWS_BYTES_LIMIT = 128 * 1024 * 1024
 """Memory of the rows that grammars of one compiler share."""
 DEFAULT_COMPILE_SECONDS = 5.0
 DEFAULT_STEP_SECONDS = 1.0
+
+
+class GrammarSource(Hashable, Protocol):
+    """What a grammar can be built from. Equal sources build equal grammars."""
+
+    def build(self, tokenizer_info: TokenizerInfo) -> Grammar: ...
 
 
 class GrammarCompiler:
@@ -172,6 +178,17 @@ class GrammarCompiler:
     def find_cached(self, grammar: str, *, root_rule_name: str = "root") -> CompiledGrammar | None:
         """The compiled form of EBNF text if it is in the cache. Never waits."""
         return self._cache.find((grammar, root_rule_name))
+
+    def compile_source(self, source: GrammarSource) -> CompiledGrammar:
+        """The compiled form of what `source` builds; equal sources are built and compiled once.
+
+        Raises what building it raises, and GrammarError and GrammarLimitError as `compile_grammar` does.
+        """
+        return self._compile_cached(source, lambda: source.build(self._tokenizer_info))
+
+    def find_source(self, source: GrammarSource) -> CompiledGrammar | None:
+        """The compiled form of a source if it is in the cache. Never waits."""
+        return self._cache.find(source)
 
     def clear_cache(self) -> None:
         """Forget all compiled grammars; those in use stay valid."""

@@ -43,6 +43,13 @@ class GrammarError(RuntimeError, ValueError):
         line, column, source_line = locate(text, offset)
         return cls(message, line=line, column=column, source_line=source_line, dialect=dialect)
 
+    def lines_up(self, lines: int) -> Self:
+        """The same error in the same text without its first `lines` lines."""
+        if self.line is not None:
+            self.line -= lines
+            self.args = (self._render(),)
+        return self
+
     def _render(self) -> str:
         if self.line is None or self.column is None:
             return f"{self.dialect} error: {self.message}"
@@ -66,6 +73,20 @@ class DuplicateRuleError(GrammarError):
 
 class UnsupportedFeatureError(GrammarError):
     """The text is well formed but asks for something that this version does not offer."""
+
+
+class RuleReplacementError(GrammarError):
+    """What is to replace the rule `rule` cannot be used."""
+
+    def __init__(self, rule: str, cause: GrammarError) -> None:
+        self.rule = rule
+        super().__init__(
+            f'In what replaces rule "{rule}": {cause.message}',
+            line=cause.line,
+            column=cause.column,
+            source_line=cause.source_line,
+            dialect=cause.dialect,
+        )
 
 
 class GrammarLimitError(GrammarError):

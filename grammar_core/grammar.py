@@ -37,6 +37,7 @@ from grammar_core.ir.serializer import deserialize_rules, serialize_rules
 from grammar_core.ir.validation import validate_rules
 from grammar_core.ir.warnings import GrammarWarning, find_warnings
 from grammar_core.passes.expand_macros import expand_macros
+from grammar_core.rule_replacement import Replacement, replace_rules
 from grammar_core.sampling import sample_sentences
 
 _PRINTED_MACROS = (Members, Substring, TagDispatch, TokenTagDispatch)
@@ -182,6 +183,17 @@ class Grammar:
         """The grammar of a sentence of each grammar one after another; of none, of the empty sentence."""
         rules, roots = gather_rules((grammar.rules, grammar.root) for grammar in grammars)
         return cls((Rule("root", Sequence(tuple(roots))), *rules), "root")
+
+    def replace_rules(self, replacements: Mapping[str, Replacement]) -> Grammar:
+        """The grammar in which the named rules have other bodies; they keep their options.
+
+        A replacement is a grammar, whose root counts and whose other rules stay its own; several texts,
+        any one of which is meant literally; or EBNF text: a body that may use the rules of this grammar,
+        or a whole grammar. Raises RuleReplacementError, with the rule's name, where that is no such thing.
+
+            grammar.replace_rules({"table": ["users", "orders"], "number": "[0-9]{1,6}"})
+        """
+        return Grammar(replace_rules(self.rules, replacements), self.root)
 
     @classmethod
     def deserialize_json(cls, json_string: str) -> Grammar:

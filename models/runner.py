@@ -69,6 +69,11 @@ class ModelRunner:
         """Tokens the longest possible sequence may have, by the memory of the cache."""
         return self._kv_cells // _COLUMN_STEP * _COLUMN_STEP
 
+    @property
+    def cache_usage(self) -> float:
+        """The part of the cache's memory that holds keys and values of sequences; may be read anywhere."""
+        return sum(slot.length for slot in list(self._slots.values())) / self._kv_cells
+
     def fits(self, sequences: int, longest: int) -> bool:
         """Whether the cache can hold so many sequences, the longest of them with so many tokens."""
         return sequences * _round_up(longest, _COLUMN_STEP) <= self._kv_cells
@@ -88,6 +93,14 @@ class ModelRunner:
         return torch.cat([self._run([chunk]) for chunk in chunks])
 
     @torch.inference_mode()
+    def forward_all(self, chunk: Chunk) -> torch.Tensor:
+        """Run one chunk; returns the logits [tokens, vocab] after each of its tokens."""
+        self._make_room([chunk])
+        if len(chunk.token_ids) == 1:
+            return self._run([chunk])
+        return self._run_in_row_order([chunk], list(range(len(chunk.token_ids))))[0]
+
+    @torch.inference_mode()
     def release(self, sequence: Hashable, *, tainted: bool = False) -> None:
         """Give the sequence's row back. `tainted`: its states may be NaN, so that they must be wiped."""
         slot = self._slots.pop(sequence, None)
@@ -104,18 +117,19 @@ class ModelRunner:
         batch = [chunks[i] for i in order]
         if len(batch) == 1 and len(batch[0].token_ids) == 1 and self._is_cpu:
             # The CPU's kernels for a single row sum in another order; the same row twice costs no more.
-            return self._run_in_row_order(batch * 2)[:1]
-        logits = self._run_in_row_order(batch)
+            return self._run_in_row_order(batch * 2)[:1, 0]
+        logits = self._run_in_row_order(batch)[:, 0]
         if order == sorted(order):
             return logits
         back = sorted(range(len(order)), key=order.__getitem__)
         return logits[torch.tensor(back, device=self.device)]
 
-    def _run_in_row_order(self, batch: Sequence[Chunk]) -> torch.Tensor:
+    def _run_in_row_order(self, batch: Sequence[Chunk], kept: Sequence[int] | None = None) -> torch.Tensor:
+        """[batch, positions, vocab] logits after the `kept` tokens of each chunk, or after the last."""
         width = max(len(chunk.token_ids) for chunk in batch)
         # Short chunks are padded on the right: what the padding writes is overwritten before it is unmasked.
         padded = [[*chunk.token_ids, *[0] * (width - len(chunk.token_ids))] for chunk in batch]
-        last = [[len(chunk.token_ids) - 1] for chunk in batch]
+        positions = [kept or [len(chunk.token_ids) - 1] for chunk in batch]
         placement = self._placement(batch, width)
         self._cache.place(placement)
         output = self._model(
@@ -123,10 +137,10 @@ class ModelRunner:
             position_ids=placement.positions,
             cache=self._cache,
             use_cache=True,
-            logits_to_keep=torch.tensor(last, device=self.device),
+            logits_to_keep=torch.tensor(positions, device=self.device),
         )
         logits: torch.Tensor = output.logits
-        return logits[:, 0]
+        return logits
 
     def _placement(self, batch: Sequence[Chunk], width: int) -> Placement:
         rows = [self._slots[chunk.sequence].row for chunk in batch]

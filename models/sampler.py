@@ -1,4 +1,4 @@
-"""Choosing the next token: mask, then temperature, top_k, top_p, min_p, then one draw.
+"""Choosing the next token: penalties and biases, mask, temperature, top_k, top_p, min_p, then one draw.
 
 The draw of a row depends on its seed, its position and its own logits only, never on the other rows of
 the batch: one uniform number, a hash of (seed, position), inverts the cumulative distribution in
@@ -10,57 +10,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
+from models.logit_edits import LogitEdits, prepare_edits
+from models.logprobs import LogprobsWanted, TokenLogprobs, token_logprobs
+from models.sampling_params import RowSampling, SamplingParams
+
+__all__ = ["PreparedSampling", "RowSampling", "SampleResult", "Sampler", "SamplingParams", "uniform_number"]
+
 _MASK64 = (1 << 64) - 1
 _LARGEST_LOGIT = 1e30  # greater logits are cut to this, so that differences of logits stay numbers
 _NUCLEUS_GUESS = 256  # a nucleus seldom has more tokens; sorting only so many is much faster
-
-
-@dataclass(frozen=True, slots=True)
-class SamplingParams:
-    """How one request samples.
-
-    `temperature` 0 takes the most likely token; `top_k` 0 or -1, `top_p` 1 and `min_p` 0 switch the filter
-    off. Equal seeds give equal answers; without a seed the caller picks one. Raises ValueError.
-    """
-
-    temperature: float = 1.0
-    top_k: int = 0
-    top_p: float = 1.0
-    min_p: float = 0.0
-    seed: int | None = None
-
-    def __post_init__(self) -> None:
-        if not (math.isfinite(self.temperature) and self.temperature >= 0):
-            raise ValueError(f"temperature must be a finite number of at least 0, not {self.temperature}")
-        if self.top_k < -1:
-            raise ValueError(f"top_k must be at least 1 (0 and -1 switch it off), not {self.top_k}")
-        if not 0 < self.top_p <= 1:
-            raise ValueError(f"top_p must be above 0 and at most 1, not {self.top_p}")
-        if not 0 <= self.min_p <= 1:
-            raise ValueError(f"min_p must be between 0 and 1, not {self.min_p}")
-
-
-@dataclass(frozen=True, slots=True)
-class RowSampling:
-    """What one row of a step is sampled with.
-
-    `position` counts the tokens the request has generated so far. `temperature`, when given, replaces that
-    of `params` for this step. `params.seed` None counts as 0.
-    """
-
-    params: SamplingParams
-    position: int
-    temperature: float | None = None
-
-    @property
-    def effective_temperature(self) -> float:
-        return self.params.temperature if self.temperature is None else self.temperature
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +37,20 @@ class PreparedSampling:
     top_p: torch.Tensor | None  # [batch, 1] float64
     min_p: torch.Tensor | None  # [batch, 1] float32
     widest_top_k: int
+    edits: LogitEdits | None = None
+    logprobs: tuple[tuple[int, LogprobsWanted], ...] = ()  # (row, what it wants)
 
 
 @dataclass(frozen=True, slots=True)
 class SampleResult:
-    """`token_ids` has one entry a row; the entry of a row in `errors` means nothing."""
+    """`token_ids` has one entry a row; the entry of a row in `errors` means nothing.
+
+    `logprobs` has those of the rows that want them.
+    """
 
     token_ids: list[int]
     errors: dict[int, str]
+    logprobs: dict[int, TokenLogprobs] = field(default_factory=dict)
 
 
 def uniform_number(seed: int, position: int) -> float:
@@ -120,6 +90,8 @@ class Sampler:
             top_p=self._column(top_p, torch.float64) if min(top_p) < 1 else None,
             min_p=self._column(min_p, torch.float32) if max(min_p) > 0 else None,
             widest_top_k=max((k for k in limited if k < self.vocab_size), default=0),
+            edits=prepare_edits(rows, self.device),
+            logprobs=tuple((i, row.logprobs) for i, row in enumerate(rows) if row.logprobs is not None),
         )
 
     def sample(
@@ -134,21 +106,20 @@ class Sampler:
         = allowed. A row with a NaN among its allowed logits, or with no allowed token, is an error of that
         row alone; a token that is not allowed is never chosen.
         """
-        logits = logits.to(device=self.device, dtype=torch.float32)
+        raw = logits.to(device=self.device, dtype=torch.float32)
         allowed = None if bitmask is None else self._unpack(bitmask)
-        if allowed is not None:
-            logits = logits.masked_fill(~allowed, -_LARGEST_LOGIT)
-        # The greatest logit is NaN when any is; allowed ones are cut so that their differences stay numbers.
-        is_nan = logits.amax(dim=-1).isnan()
-        logits = logits.clamp(-_LARGEST_LOGIT, _LARGEST_LOGIT).nan_to_num_(nan=0.0)
-        if allowed is not None:
-            logits.masked_fill_(~allowed, -math.inf)
+        logits, is_nan = _masked(raw if prepared.edits is None else prepared.edits.apply(raw), allowed)
         chosen = logits.argmax(dim=-1, keepdim=True)
+        weights = None
         if prepared.uniform is not None:
-            drawn = _draw(_filtered_probabilities(logits, prepared), prepared.uniform)
+            weights = _filtered_probabilities(logits, prepared)
+            drawn = _draw(weights, prepared.uniform)
             chosen = torch.where(prepared.inverse_temperature == 0, chosen, drawn)
         is_possible = logits.gather(1, chosen) > -math.inf
-        return _collect(chosen, is_nan, is_possible)
+        result = _collect(chosen, is_nan, is_possible)
+        if prepared.logprobs:
+            result.logprobs.update(_logprobs(prepared, chosen.squeeze(1), raw, logits, weights))
+        return result
 
     def _column(self, values: Sequence[float], dtype: torch.dtype) -> torch.Tensor:
         return torch.tensor(values, dtype=dtype).unsqueeze(1).to(self.device, non_blocking=True)
@@ -167,6 +138,40 @@ class Sampler:
 def _inverse(temperature: float) -> float:
     """1 / temperature within float32; 0 for greedy sampling."""
     return min(max(1 / temperature, 1e-38), 3e38) if temperature > 1e-38 else 0.0
+
+
+def _masked(logits: torch.Tensor, allowed: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
+    """The logits with -inf for what is not allowed, all others numbers; and which rows had a NaN there."""
+    if allowed is not None:
+        logits = logits.masked_fill(~allowed, -_LARGEST_LOGIT)
+    # The greatest logit is NaN when any is; allowed ones are cut so that their differences stay numbers.
+    is_nan = logits.amax(dim=-1).isnan()
+    logits = logits.clamp(-_LARGEST_LOGIT, _LARGEST_LOGIT).nan_to_num_(nan=0.0)
+    if allowed is not None:
+        logits.masked_fill_(~allowed, -math.inf)
+    return logits, is_nan
+
+
+def _logprobs(
+    prepared: PreparedSampling,
+    chosen: torch.Tensor,
+    raw: torch.Tensor,
+    processed: torch.Tensor,
+    weights: torch.Tensor | None,
+) -> dict[int, TokenLogprobs]:
+    """Those of the rows that want them; raw: the model's own logits, processed: after edits and mask."""
+    rows = [row for row, _ in prepared.logprobs]
+    index = torch.tensor(rows, device=raw.device)
+    is_processed = torch.tensor([[wanted.processed] for _, wanted in prepared.logprobs], device=raw.device)
+    finite = raw[index].nan_to_num(nan=-_LARGEST_LOGIT).clamp(-_LARGEST_LOGIT, _LARGEST_LOGIT)
+    logprobs = torch.where(is_processed, processed[index], finite).log_softmax(dim=-1)
+    if weights is not None:
+        random = weights[index]
+        filtered = (random / random.sum(dim=-1, keepdim=True)).log()
+        is_greedy = prepared.inverse_temperature[index] == 0
+        logprobs = torch.where(is_processed & ~is_greedy, filtered, logprobs)
+    results = token_logprobs(logprobs, chosen[index], [wanted.top for _, wanted in prepared.logprobs])
+    return dict(zip(rows, results, strict=True))
 
 
 def _filtered_probabilities(logits: torch.Tensor, prepared: PreparedSampling) -> torch.Tensor:

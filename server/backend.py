@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from server.constraints.constraint import Source
 from server.engine import GenerationRequest, TextStream
+from server.metrics import ServerMetrics
 from server.sampling import SamplingDefaults
 
 if TYPE_CHECKING:
@@ -18,6 +21,34 @@ class TextEngine(Protocol):
         """Tokens of prompt and answer together that one request may have."""
 
     @property
+    def vocab_size(self) -> int:
+        """The number of token ids."""
+
+    @property
+    def token_bytes(self) -> Sequence[bytes]:
+        """The bytes of every token id, control tokens included."""
+
+    @property
+    def text_bytes(self) -> Sequence[bytes]:
+        """What every token id adds to a text: control tokens nothing."""
+
+    @property
+    def max_pending(self) -> int:
+        """Requests that may be generated or wait at the same time."""
+
+    @property
+    def running(self) -> int:
+        """Requests that are being generated."""
+
+    @property
+    def waiting(self) -> int:
+        """Requests that wait for a place."""
+
+    @property
+    def kv_cache_usage(self) -> float:
+        """The part of the attention cache's memory that is in use."""
+
+    @property
     def is_healthy(self) -> bool: ...
 
     def start(self) -> None: ...
@@ -28,9 +59,12 @@ class TextEngine(Protocol):
 
 
 class Compiler(Protocol):
-    def compile_grammar(self, grammar: str) -> CompiledGrammar: ...
+    def compile_source(self, source: Source) -> CompiledGrammar: ...
 
-    def find_cached(self, grammar: str) -> CompiledGrammar | None:
+    def get_cache_size_bytes(self) -> int:
+        """Bytes that the kept grammars use."""
+
+    def find_source(self, source: Source) -> CompiledGrammar | None:
         """What was compiled before, if it is still there; never blocks."""
 
 
@@ -42,6 +76,8 @@ class ChatTokenizer(Protocol):
     def apply_chat_template(self, conversation: list[dict[str, Any]], **options: Any) -> Any: ...
 
     def encode(self, text: str, *, add_special_tokens: bool) -> list[int]: ...
+
+    def decode(self, token_ids: list[int], *, skip_special_tokens: bool) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -55,5 +91,6 @@ class Backend:
     sampling_defaults: SamplingDefaults
     longest_token_bytes: int
     """So many bytes of text at most are one token of a prompt."""
+    metrics: ServerMetrics
     summary: dict[str, str]
     """What the start-up lines tell about it, label by label."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import pydantic_core
@@ -18,15 +20,29 @@ _DRAIN_FACTOR = 8
 _LONGEST_KEY = 100
 
 
-async def read_json_object(request: Request, *, max_bytes: int) -> dict[str, Any]:
+@dataclass(frozen=True)
+class BodyLimits:
+    """The longest body, and how long a client may take to send it."""
+
+    max_bytes: int
+    timeout_s: float
+
+
+async def read_json_object(request: Request, limits: BodyLimits) -> dict[str, Any]:
     """The JSON object in the body.
 
     Raises:
-        ApiError: 413 for a body of more than `max_bytes` bytes; 400 for another content type, for
-            text that is not JSON, for JSON that is not an object, and for a key that is there twice.
+        ApiError: 413 for a body that is too long, 408 for one that takes too long; 400 for another content
+            type, for text that is not JSON, for JSON that is not an object, and for a key that is there
+            twice.
     """
     _require_json_content_type(request)
-    body = await _read_bounded(request, max_bytes)
+    try:
+        async with asyncio.timeout(limits.timeout_s):
+            body = await _read_bounded(request, limits.max_bytes)
+    except TimeoutError:
+        message = f"The request's body did not arrive within this server's limit of {limits.timeout_s:g} s."
+        raise ApiError(408, message, code="request_timeout") from None
     try:
         value = pydantic_core.from_json(body, allow_inf_nan=False)
     except ValueError as error:

@@ -88,19 +88,73 @@ def serve(
     grammar_cache_bytes: Annotated[
         int | None, _option("Memory for compiled grammars, in bytes [default: 512 MiB].")
     ] = None,
+    grammars: Annotated[
+        list[str] | None, _option("NAME=FILE: a grammar that requests can name; may be repeated.")
+    ] = None,
     max_body_bytes: Annotated[
         int | None, _option("Longest request body, in bytes [default: 10 MiB].")
+    ] = None,
+    body_timeout_s: Annotated[
+        float | None, _option("Seconds a client may take to send a body [default: 60].")
+    ] = None,
+    max_answer_tokens: Annotated[
+        int | None, _option("Longest answer that may be asked for [default: what the context leaves].")
+    ] = None,
+    max_logprobs: Annotated[
+        int | None, _option("Most likeliest tokens beside each that may be asked for [default: 20].")
+    ] = None,
+    logprobs_mode: Annotated[
+        str | None,
+        _option("raw_logprobs, the model's own, or processed_logprobs, those that are sampled from."),
+    ] = None,
+    scheduling_policy: Annotated[
+        str | None, _option("fcfs, or priority to let requests have priorities [default: fcfs].")
+    ] = None,
+    allow_request_chat_template: Annotated[
+        bool | None,
+        typer.Option(
+            "--allow-request-chat-template/--no-allow-request-chat-template",
+            help="Let requests bring a chat template [default: off].",
+        ),
+    ] = None,
+    api_key: Annotated[
+        list[str] | None, _option("A key that clients must send; may be given again [default: none].")
+    ] = None,
+    api_key_file: Annotated[
+        Path | None, _option("File with keys, or names and keys, one a line [default: none].")
+    ] = None,
+    requests_per_minute: Annotated[
+        int | None, _option("Requests a client may send in a minute; more get 429 [default: no limit].")
+    ] = None,
+    concurrent_requests: Annotated[
+        int | None, _option("Requests of a client at the same time; more get 429 [default: no limit].")
+    ] = None,
+    cors_origin: Annotated[
+        list[str] | None, _option("Origin whose web pages may ask; may be given again [default: none].")
+    ] = None,
+    max_stored_responses: Annotated[
+        int | None, _option("Responses that can be asked for later [default: 1000].")
+    ] = None,
+    max_stored_response_bytes: Annotated[
+        int | None, _option("Memory for them, in bytes [default: 64 MiB].")
+    ] = None,
+    keep_alive_s: Annotated[
+        float | None, _option("Seconds until a stream without events sends a comment [default: 15].")
     ] = None,
     shutdown_grace_s: Annotated[
         int | None, _option("Seconds running answers may go on after Ctrl-C [default: 5].")
     ] = None,
     log_level: Annotated[str | None, _option("debug, info, warning or error [default: info].")] = None,
+    log_format: Annotated[str | None, _option("text or json [default: text].")] = None,
+    otlp_endpoint: Annotated[
+        str | None, _option("Where traces are sent, as OTLP over HTTP [default: nowhere].")
+    ] = None,
     access_log: Annotated[
         bool | None, typer.Option("--access-log/--no-access-log", help="Log every request [default: on].")
     ] = None,
 ) -> None:
     """Start the server; without options, on the embedded small model."""
-    flags = {name: value for name, value in locals().items() if value is not None and name != "config"}
+    flags = {name: value for name, value in locals().items() if value not in (None, []) and name != "config"}
     from server.settings import SettingsError, load_settings
 
     console = StartConsole()
@@ -180,12 +234,21 @@ def _load_and_serve(settings: ServerSettings, listener: socket.socket, console: 
     from models.embedded import EmbeddedModelError
     from models.loading import ModelLoadError
     from server.app import create_app
+    from server.constraints.configured import ConfiguredGrammarError
+    from server.middleware.api_keys import ApiKeyFileError
     from server.serving import serve
+    from server.tracing import TracingError
 
     _hide_loading_bars()
     try:
         serve(create_app(settings), settings, listener, console)
-    except (EmbeddedModelError, ModelLoadError) as error:
+    except (
+        ApiKeyFileError,
+        ConfiguredGrammarError,
+        EmbeddedModelError,
+        ModelLoadError,
+        TracingError,
+    ) as error:
         console.failed(str(error))
         return 1
     return 0

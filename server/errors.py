@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import logging
+from collections.abc import Callable, Mapping
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
@@ -10,8 +10,19 @@ from starlette.exceptions import HTTPException
 
 from server.disconnect import ClientDisconnectedError
 
-logger = logging.getLogger("syntagma")
-
+# The codes of what can be wrong with a constraint.
+CONSTRAINT_ERRORS = frozenset(
+    {
+        "conflicting_constraints",
+        "grammar_dead_end",
+        "grammar_limit",
+        "grammar_timeout",
+        "grammar_too_large",
+        "invalid_grammar",
+        "no_token_left",
+        "unknown_grammar",
+    }
+)
 _CLIENT_CLOSED_REQUEST = 499
 # Messages quote what the client sent, which may be megabytes.
 _MAX_MESSAGE_CHARS = 4000
@@ -29,8 +40,10 @@ class ApiError(Exception):
         param: str | None = None,
         code: str | None = None,
         retry_after_s: int | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(message)
+        self.headers = dict(headers or {})
         self.status = status
         self.message = message if len(message) <= _MAX_MESSAGE_CHARS else message[:_MAX_MESSAGE_CHARS] + "…"
         self.type = type
@@ -43,7 +56,7 @@ class ApiError(Exception):
 
     def response(self) -> JSONResponse:
         headers = {} if self.retry_after_s is None else {"Retry-After": str(self.retry_after_s)}
-        return JSONResponse(self.body(), status_code=self.status, headers=headers)
+        return JSONResponse(self.body(), status_code=self.status, headers=headers | self.headers)
 
 
 def invalid_request(message: str, *, param: str | None, code: str = "invalid_value") -> ApiError:
@@ -58,16 +71,17 @@ def server_fault(message: str = "The server failed while it answered this reques
     return ApiError(500, message, type="server_error", code="internal_error")
 
 
-def install_error_handlers(app: FastAPI) -> None:
-    app.add_exception_handler(ApiError, _answer_api_error)
+def install_error_handlers(app: FastAPI, note_refusal: Callable[[ApiError], None]) -> None:
+    """`note_refusal` is told of every error that a client is answered with."""
+
+    async def answer_api_error(request: Request, error: Exception) -> Response:
+        assert isinstance(error, ApiError)
+        note_refusal(error)
+        return error.response()
+
+    app.add_exception_handler(ApiError, answer_api_error)
     app.add_exception_handler(HTTPException, _answer_http_exception)
     app.add_exception_handler(ClientDisconnectedError, _answer_nobody)
-    app.add_exception_handler(Exception, _answer_fault)
-
-
-async def _answer_api_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, ApiError)
-    return error.response()
 
 
 async def _answer_http_exception(request: Request, error: Exception) -> Response:
@@ -79,8 +93,3 @@ async def _answer_http_exception(request: Request, error: Exception) -> Response
 
 async def _answer_nobody(request: Request, error: Exception) -> Response:
     return Response(status_code=_CLIENT_CLOSED_REQUEST)
-
-
-async def _answer_fault(request: Request, error: Exception) -> Response:
-    """The traceback goes to the log (the server logs what it re-raises), never to the client."""
-    return server_fault().response()

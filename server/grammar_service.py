@@ -9,24 +9,31 @@ not begun; if it has, it ends in its thread and its result is cached.
 from __future__ import annotations
 
 import asyncio
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grammar_core.errors import GrammarError
 from server.backend import Compiler
+from server.constraints.constraint import Constraint, Source, SourceError
 from server.errors import ApiError, invalid_request, overloaded
+from server.metrics import GrammarMetrics
 
 if TYPE_CHECKING:
     from grammar_core import CompiledGrammar
 
-_PARAM = "guided_grammar"
-
 
 @dataclass
 class _Compile:
+    """`begins` has the monotonic time at which the compile began, once it has."""
+
     future: Future[CompiledGrammar]
+    begins: list[float]
     waiters: int = 0
+
+    def has_run_for(self, seconds: float) -> bool:
+        return bool(self.begins) and time.monotonic() - self.begins[0] >= seconds
 
 
 class GrammarService:
@@ -40,18 +47,26 @@ class GrammarService:
     """
 
     def __init__(
-        self, compiler: Compiler, *, max_threads: int, max_pending: int, timeout_s: float, max_bytes: int
+        self,
+        compiler: Compiler,
+        *,
+        max_threads: int,
+        max_pending: int,
+        timeout_s: float,
+        max_bytes: int,
+        metrics: GrammarMetrics | None = None,
     ) -> None:
+        self._metrics = metrics
         self._compiler = compiler
         self._pool = ThreadPoolExecutor(max_threads, thread_name_prefix="grammar")
         self._max_pending = max_pending
         self._timeout_s = timeout_s
         self._max_bytes = max_bytes
-        self._in_flight: dict[str, _Compile] = {}
+        self._in_flight: dict[Source, _Compile] = {}
         self._waits: set[asyncio.Timeout] = set()
         self._is_ending = False
 
-    async def compile(self, grammar: str) -> CompiledGrammar:
+    async def compile(self, constraint: Constraint) -> CompiledGrammar:
         """The compiled grammar.
 
         Raises:
@@ -59,19 +74,29 @@ class GrammarService:
                 large and for one that takes too long; 503 when too many compiles are waiting, and when the
                 server is shutting down.
         """
-        self._check_size(grammar)
-        cached = self._compiler.find_cached(grammar)
+        source = constraint.source
+        self._check_size(constraint)
+        cached = self._compiler.find_source(source)
+        if self._metrics is not None:
+            self._metrics.looked_up(is_hit=cached is not None)
         if cached is not None:
             return cached
-        compile_ = self._join(grammar)
+        compile_ = self._join(source)
         try:
             return await self._wait_for(compile_)
         except TimeoutError:
-            raise self._timed_out(compile_) from None
+            raise self._timed_out(compile_, constraint.param) from None
         except GrammarError as error:
-            raise invalid_request(str(error), param=_PARAM, code="invalid_grammar") from None
+            raise _invalid_grammar(str(error), constraint.param) from None
+        except SourceError as error:
+            raise _invalid_grammar(str(error), error.param) from None
         finally:
-            self._leave(grammar, compile_)
+            self._leave(source, compile_)
+
+    @property
+    def in_flight(self) -> int:
+        """Compiles that run or wait."""
+        return len(self._in_flight)
 
     def end_waits(self) -> None:
         """Whoever waits for a compile, now or later, is told at once that the server is shutting down."""
@@ -88,50 +113,73 @@ class GrammarService:
             self._waits.add(wait)
             try:
                 # Shielded, because cancelling one waiter must not cancel the compile the others wait for.
-                return await asyncio.shield(asyncio.wrap_future(compile_.future))
+                shared = asyncio.wrap_future(compile_.future)
+                shared.add_done_callback(_note_exception)
+                return await asyncio.shield(shared)
             finally:
                 self._waits.discard(wait)
 
-    def _check_size(self, grammar: str) -> None:
-        size = len(grammar.encode())
+    def _check_size(self, constraint: Constraint) -> None:
+        size = len(constraint.source.text.encode())
         if size > self._max_bytes:
             message = f"The grammar has {size:,} bytes; this server's limit is {self._max_bytes:,} bytes."
-            raise invalid_request(message, param=_PARAM, code="grammar_too_large")
+            raise invalid_request(message, param=constraint.param, code="grammar_too_large")
 
-    def _join(self, grammar: str) -> _Compile:
-        compile_ = self._in_flight.get(grammar)
+    def _join(self, source: Source) -> _Compile:
+        compile_ = self._in_flight.get(source)
         if compile_ is None:
-            compile_ = self._begin(grammar)
+            compile_ = self._begin(source)
         compile_.waiters += 1
         return compile_
 
-    def _begin(self, grammar: str) -> _Compile:
+    def _begin(self, source: Source) -> _Compile:
         if len(self._in_flight) >= self._max_pending:
             raise overloaded("Too many grammars are being compiled; try again in a moment.")
-        compile_ = _Compile(self._pool.submit(self._compiler.compile_grammar, grammar))
-        self._in_flight[grammar] = compile_
+        begins: list[float] = []
+        compile_ = _Compile(self._pool.submit(self._compile, source, begins), begins)
+        self._in_flight[source] = compile_
         loop = asyncio.get_running_loop()
-        compile_.future.add_done_callback(lambda _: self._forget_soon(loop, grammar, compile_))
+        compile_.future.add_done_callback(lambda _: self._forget_soon(loop, source, compile_))
         return compile_
 
-    def _forget_soon(self, loop: asyncio.AbstractEventLoop, grammar: str, compile_: _Compile) -> None:
+    def _compile(self, source: Source, begins: list[float]) -> CompiledGrammar:
+        began = time.monotonic()
+        begins.append(began)
+        try:
+            return self._compiler.compile_source(source)
+        finally:
+            if self._metrics is not None:
+                self._metrics.compiled(time.monotonic() - began)
+
+    def _forget_soon(self, loop: asyncio.AbstractEventLoop, source: Source, compile_: _Compile) -> None:
         """Runs in the worker's thread, so the dictionary is changed through the loop."""
         if not loop.is_closed():
-            loop.call_soon_threadsafe(self._forget, grammar, compile_)
+            loop.call_soon_threadsafe(self._forget, source, compile_)
 
-    def _forget(self, grammar: str, compile_: _Compile) -> None:
-        if self._in_flight.get(grammar) is compile_:
-            del self._in_flight[grammar]
+    def _forget(self, source: Source, compile_: _Compile) -> None:
+        if self._in_flight.get(source) is compile_:
+            del self._in_flight[source]
 
-    def _leave(self, grammar: str, compile_: _Compile) -> None:
+    def _leave(self, source: Source, compile_: _Compile) -> None:
         compile_.waiters -= 1
         if compile_.waiters == 0 and compile_.future.cancel():
-            self._forget(grammar, compile_)
+            self._forget(source, compile_)
 
-    def _timed_out(self, compile_: _Compile) -> ApiError:
+    def _timed_out(self, compile_: _Compile, param: str) -> ApiError:
         if self._is_ending:
             return overloaded("The server is shutting down.")
-        if not compile_.future.running():
+        # One that had to wait for most of the time is not to blame itself.
+        if not compile_.has_run_for(self._timeout_s / 2):
             return overloaded("The grammar could not be compiled in time: too many are waiting.")
         message = f"The grammar was not compiled within this server's limit of {self._timeout_s:g} s."
-        return invalid_request(message, param=_PARAM, code="grammar_timeout")
+        return invalid_request(message, param=param, code="grammar_timeout")
+
+
+def _note_exception(future: asyncio.Future[CompiledGrammar]) -> None:
+    """Whoever has left a compile does not look at how it ended, and asyncio would log that."""
+    if not future.cancelled():
+        future.exception()
+
+
+def _invalid_grammar(message: str, param: str) -> ApiError:
+    return invalid_request(message, param=param, code="invalid_grammar")

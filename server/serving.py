@@ -16,6 +16,7 @@ from fastapi import FastAPI
 
 from server.console import StartConsole
 from server.ending import end_process
+from server.logs import configure_logs
 from server.settings import ServerSettings
 
 if TYPE_CHECKING:
@@ -111,9 +112,7 @@ def serve(app: FastAPI, settings: ServerSettings, listener: socket.socket, conso
     Raises:
         StopRequested: Told to stop before the server was ready.
     """
-    logging.basicConfig(
-        level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
+    configure_logs(settings.log_level, settings.log_format)
     asyncio.run(_run(app, settings, listener, console))
 
 
@@ -140,7 +139,7 @@ async def _run(
         lifespan="off",
         log_config=None,
         log_level=settings.log_level,
-        access_log=settings.access_log,
+        access_log=False,  # ours tells more
         timeout_graceful_shutdown=settings.shutdown_grace_s + _LAST_WORDS_S,
         server_header=False,
     )

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import (
     BaseSettings,
+    NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     YamlConfigSettingsSource,
@@ -27,10 +28,30 @@ _OTHER_VARIABLES = frozenset(
     {"SYNTAGMA_CONFIG", "SYNTAGMA_CACHE_DIR", "SYNTAGMA_TOKENIZERS", "SYNTAGMA_BASE_URL"}
 )
 
+LogprobsMode = Literal["raw_logprobs", "processed_logprobs"]
 LogLevel = Literal["debug", "info", "warning", "error"]
 DType = Literal["auto", "float32", "bfloat16", "float16"]
 
+
+def _split(value: Any) -> Any:
+    """An environment variable has its values separated by commas."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+ListOfTexts = Annotated[list[str], NoDecode, BeforeValidator(_split)]
 Positive = Annotated[int, Field(ge=1)]
+
+
+def _split_names(value: Any) -> Any:
+    """What flags say, NAME=FILE, as a mapping; any other value unchanged."""
+    if not isinstance(value, list):
+        return value
+    if not all(isinstance(item, str) and all(item.partition("=")) for item in value):
+        raise ValueError("every grammar is given as NAME=FILE")
+    return dict(item.split("=", 1) for item in value)
+
+
+NamedFiles = Annotated[dict[str, Path], BeforeValidator(_split_names)]
 
 
 class SettingsError(Exception):
@@ -70,12 +91,47 @@ class ServerSettings(BaseSettings):
     grammar_cache_bytes: Positive = 512 << 20
     """Memory for compiled grammars."""
 
+    grammars: NamedFiles = {}
+    """Files with grammars that requests can name (`grammar_ref`), by name. In the config file they are
+    relative to it."""
+
     max_body_bytes: Positive = 10 << 20
     """The longest request body."""
+    body_timeout_s: Annotated[float, Field(gt=0)] = 60.0
+    """How long a client may take to send a request's body."""
+    max_answer_tokens: Positive | None = None
+    """The longest answer that may be asked for; without it, what the context leaves."""
+    max_logprobs: Annotated[int, Field(ge=0, le=1000)] = 20
+    """The most likeliest tokens that may be asked for beside each token."""
+    logprobs_mode: LogprobsMode = "raw_logprobs"
+    """Which logprobs a request gets that does not say: the model's own, or those that are sampled from."""
+    scheduling_policy: Literal["fcfs", "priority"] = "fcfs"
+    """Whether requests may have priorities."""
+    allow_request_chat_template: bool = False
+    """Whether a request may bring a chat template, which is a program that runs in the server's sandbox."""
+    api_key: ListOfTexts = []
+    """Keys that clients must send; without any, everybody may ask."""
+    api_key_file: Path | None = None
+    """A file with more keys: a key, or a name and a key, on each line."""
+    requests_per_minute: Positive | None = None
+    """How many requests a client may send; clients are told apart by their keys, or by their addresses."""
+    concurrent_requests: Positive | None = None
+    """How many requests of a client may be in the making at the same time."""
+    cors_origin: ListOfTexts = []
+    """Origins whose web pages may ask; "*" is all."""
+    max_stored_responses: Annotated[int, Field(ge=0)] = 1000
+    """How many responses can be asked for later."""
+    max_stored_response_bytes: Positive = 64 << 20
+    """Memory for them."""
+    keep_alive_s: Annotated[float, Field(ge=0)] = 15.0
+    """After so long without an event a stream sends a comment; 0 is never."""
     shutdown_grace_s: Annotated[int, Field(ge=0)] = 5
     """How long running answers may go on after the server was told to stop."""
     log_level: LogLevel = "info"
+    log_format: Literal["text", "json"] = "text"
     access_log: bool = True
+    otlp_endpoint: str | None = None
+    """Where traces are sent (OTLP over HTTP), such as http://localhost:4318; needs the extra "tracing"."""
 
     @classmethod
     def settings_customise_sources(
@@ -102,9 +158,16 @@ def load_settings(config_file: Path | None, flags: Mapping[str, Any]) -> ServerS
         model_config = SettingsConfigDict(yaml_file=config_file)
 
     try:
-        return FileSettings(**flags)
+        settings = FileSettings(**flags)
     except ValidationError as error:
         raise SettingsError(_describe(error, config_file, flags)) from None
+    if config_file is not None and _is_from_file("grammars", flags):
+        settings.grammars = {name: config_file.parent / file for name, file in settings.grammars.items()}
+    return settings
+
+
+def _is_from_file(name: str, flags: Mapping[str, Any]) -> bool:
+    return name not in flags and ENVIRONMENT_PREFIX + name.upper() not in os.environ
 
 
 def _check_file(config_file: Path | None) -> None:

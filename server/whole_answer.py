@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import aclosing
+
+from models.logprobs import TokenLogprobs
+from server.answer_message import AnswerMessage
+from server.answer_reader import AnswerReader
 from server.engine import TextDelta
 from server.errors import ApiError, invalid_request, overloaded, server_fault
 from server.generation import Generation
 from server.schemas.chat_response import (
-    AssistantAnswer,
     Capture,
     ChatCompletion,
     Choice,
@@ -14,6 +18,55 @@ from server.schemas.chat_response import (
     capture_of,
     usage_of,
 )
+from server.tool_calls import events
+
+
+class ChoiceInMaking:
+    """Collects one choice."""
+
+    def __init__(self, generation: Generation) -> None:
+        self._generation = generation
+        self._message = AnswerMessage(generation.custom_tools)
+        self._logprobs: list[TokenLogprobs] = []
+        self._token_ids: list[int] = []
+        self._last: TextDelta | None = None
+        self.reader = generation.form.reader()
+        self.prompt_logprobs: tuple[TokenLogprobs, ...] = ()
+        if generation.output.echoed:
+            self._message.add([events.TextDelta(generation.output.echoed)])
+
+    @property
+    def tokens(self) -> int:
+        return len(self._token_ids)
+
+    def add(self, delta: TextDelta) -> None:
+        self._message.add(self.reader.feed(delta.text, len(delta.token_ids)))
+        self._token_ids += delta.token_ids
+        self._logprobs += delta.logprobs
+        self.prompt_logprobs = delta.prompt_logprobs or self.prompt_logprobs
+        if delta.finish_reason is not None:
+            self._message.add(self.reader.finish())
+            self._last = delta
+            finish_reason(self._generation, self.reader, delta)
+
+    def choice(self, index: int) -> Choice:
+        """The finished choice.
+
+        Raises:
+            ApiError: It did not end properly.
+        """
+        if self._last is None:
+            raise server_fault("The generation ended without a result.")
+        output = self._generation.output
+        return Choice(
+            index=index,
+            message=self._message.message(),
+            logprobs=output.logprobs.chat(self._logprobs) if output.logprobs else None,
+            finish_reason=finish_reason(self._generation, self.reader, self._last),
+            stop_reason=self._last.stop_reason,
+            captures=captures(self._last),
+            token_ids=self._token_ids if output.returns_token_ids else None,
+        )
 
 
 async def whole_answer(generation: Generation) -> ChatCompletion:
@@ -23,42 +76,47 @@ async def whole_answer(generation: Generation) -> ChatCompletion:
         ApiError: The grammar could not be followed to its end (400), the engine failed (500) or was
             stopped (503).
     """
-    texts: list[str] = []
-    completion_tokens = 0
-    async with generation.stream as deltas:
-        async for delta in deltas:
-            texts.append(delta.text)
-            completion_tokens += len(delta.token_ids)
-            if delta.finish_reason is not None:
-                return _completion(generation, "".join(texts), completion_tokens, delta)
-    raise server_fault("The generation ended without a result.")
+    choices = [ChoiceInMaking(generation) for _ in range(len(generation.streams))]
+    async with aclosing(generation.streams.deltas()) as deltas:
+        async for number, delta in deltas:
+            choices[number].add(delta)
+    return _completion(generation, choices)
 
 
-def _completion(generation: Generation, text: str, completion_tokens: int, last: TextDelta) -> ChatCompletion:
-    choice = Choice(
-        message=AssistantAnswer(content=text),
-        finish_reason=finish_reason(last),
-        stop_reason=last.stop_reason,
-        captures=captures(last),
-    )
+def _completion(generation: Generation, choices: list[ChoiceInMaking]) -> ChatCompletion:
+    output = generation.output
+    writer, prompt_logprobs = output.prompt_logprobs, choices[0].prompt_logprobs
+    thoughts = [choice.reader.thought_tokens for choice in choices]
     return ChatCompletion(
         id=generation.id,
         created=generation.created,
         model=generation.model,
-        choices=[choice],
-        usage=usage_of(generation.prompt_tokens, completion_tokens),
+        choices=[choice.choice(index) for index, choice in enumerate(choices)],
+        usage=usage_of(
+            generation.prompt_tokens, sum(choice.tokens for choice in choices), total_thoughts(thoughts)
+        ),
+        prompt_logprobs=None if writer is None else writer.prompt(prompt_logprobs),
+        prompt_token_ids=generation.prompt_token_ids if output.returns_token_ids else None,
     )
 
 
-def finish_reason(last: TextDelta) -> FinishReason:
+def total_thoughts(counts: list[int | None]) -> int | None:
+    """The tokens of all choices' thoughts; None for a model that does not think."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def finish_reason(generation: Generation, reader: AnswerReader, last: TextDelta) -> FinishReason:
     """Why the answer ended, in the API's words.
 
     Raises:
         ApiError: It did not end properly.
     """
-    if last.finish_reason == "stop" or last.finish_reason == "length":
-        return last.finish_reason
-    raise _failure(last)
+    if last.finish_reason == "stop":
+        return "tool_calls" if reader.ends_with_calls else "stop"
+    if last.finish_reason == "length":
+        return "length"
+    raise failure(last, generation.constraint_param)
 
 
 def captures(last: TextDelta) -> list[Capture] | None:
@@ -68,9 +126,11 @@ def captures(last: TextDelta) -> list[Capture] | None:
     return [capture_of(name, value) for name, value in last.captures]
 
 
-def _failure(last: TextDelta) -> ApiError:
+def failure(last: TextDelta, constraint_param: str | None) -> ApiError:
+    """What a client is told of an answer that did not end properly."""
     if last.finish_reason == "abort":
         return overloaded("The generation was aborted because the server is shutting down.")
     if last.error_code is not None:
-        return invalid_request(f"{last.error}", param="guided_grammar", code=last.error_code)
+        param = last.error_field or constraint_param
+        return invalid_request(f"{last.error}", param=param, code=last.error_code)
     return server_fault(f"The generation failed: {last.error}")

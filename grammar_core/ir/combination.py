@@ -29,11 +29,11 @@ def gather_rules(grammars: Iterable[tuple[tuple[Rule, ...], str]]) -> tuple[list
         roots.append(RuleRef(names[root]))
         before = len(gathered) + 1
         is_renamed = any(old != new for old, new in names.items())
-        gathered += (_moved(rule, names if is_renamed else None, before) for rule in rules)
+        gathered += (moved_rule(rule, names if is_renamed else None, before) for rule in rules)
     return gathered, roots
 
 
-def _moved(rule: Rule, names: dict[str, str] | None, rules_before: int) -> Rule:
+def moved_rule(rule: Rule, names: dict[str, str] | None, rules_before: int) -> Rule:
     """The rule with other names, if there are any, and its rule ids counted anew."""
     if names is None:
         options = _shifted_options(rule, rules_before)

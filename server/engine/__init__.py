@@ -11,7 +11,7 @@ from server.engine.request import (
     Fault,
     FinishReason,
     GenerationRequest,
-    GrammarFault,
+    RequestFault,
     TextDelta,
 )
 from server.engine.stream import TextStream
@@ -24,7 +24,7 @@ __all__ = [
     "Fault",
     "FinishReason",
     "GenerationRequest",
-    "GrammarFault",
+    "RequestFault",
     "TextDelta",
     "TextStream",
 ]

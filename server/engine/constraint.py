@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grammar_core.errors import GrammarLimitError
+from server.engine.observer import EngineObserver, NoObserver
 from server.engine.request import Fault
 
 Bitmask = npt.NDArray[np.int32]
@@ -77,7 +79,10 @@ class MaskFiller:
     has: models often have more logits than the tokenizer has tokens. Every other row is cut to these as well.
     """
 
-    def __init__(self, vocab_size: int, existing_ids: Sequence[int]) -> None:
+    def __init__(
+        self, vocab_size: int, existing_ids: Sequence[int], observer: EngineObserver | None = None
+    ) -> None:
+        self._observer = observer or NoObserver()
         self._existing = pack_bits(vocab_size, existing_ids)
         self.has_holes = len({i for i in existing_ids if i < vocab_size}) < vocab_size
         self.unconstrained = MaskRow(self._existing)
@@ -91,10 +96,13 @@ class MaskFiller:
     def start(self, matcher: Matcher) -> Future[MaskRow]:
         """Fill one row; done on return unless it has to be worked out. Never raises, nor does the future."""
         bitmask = self._existing[np.newaxis].copy()
+        began = time.perf_counter()
         try:
             if not matcher.try_fill_next_token_bitmask(bitmask, 0):
                 return self._pool.submit(self._work_out, matcher)
-            return _done(self._row(bitmask[0], matcher))
+            row = self._row(bitmask[0], matcher)
+            self._observer.mask_filled(time.perf_counter() - began, is_computed=False)
+            return _done(row)
         except Exception as error:  # whatever it is, it ends this row's request only
             return _done(MaskRow(self._existing, fault=fault_of(error)))
 
@@ -105,9 +113,12 @@ class MaskFiller:
 
     def _work_out(self, matcher: Matcher) -> MaskRow:
         bitmask = self._existing[np.newaxis].copy()
+        began = time.perf_counter()
         try:
             is_needed = matcher.fill_next_token_bitmask(bitmask, 0)
-            return self._row(bitmask[0] if is_needed else self._existing, matcher)
+            row = self._row(bitmask[0] if is_needed else self._existing, matcher)
+            self._observer.mask_filled(time.perf_counter() - began, is_computed=True)
+            return row
         except Exception as error:
             return MaskRow(self._existing, fault=fault_of(error))
 

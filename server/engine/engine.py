@@ -7,7 +7,6 @@ import queue
 import secrets
 import threading
 import time
-from asyncio import AbstractEventLoop
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from dataclasses import replace
@@ -17,9 +16,15 @@ import numpy as np
 import torch
 
 from models.loading import LoadedModel
-from models.runner import Chunk, ModelRunner
-from models.sampler import RowSampling, Sampler
+from models.logprobs import TokenLogprobs
+from models.runner import ModelRunner
+from models.sampler import Sampler
+from server.engine.bad_words import TokenSearch
+from server.engine.captures import captures_of, excess_of
 from server.engine.constraint import MaskFiller, MaskRow, Matcher, Vocabulary, fault_of
+from server.engine.forward import forward
+from server.engine.observer import EngineObserver, NoObserver
+from server.engine.outbox import Outbox, send_to
 from server.engine.request import (
     ContextLengthError,
     EngineOverloadedError,
@@ -33,17 +38,16 @@ from server.engine.scheduler import Scheduler, Step
 from server.engine.sequence import Sequence
 from server.engine.stream import TextStream
 from server.engine.text_output import TextOutput
+from server.engine.token_bans import bans_of
+from server.engine.vocabulary import with_control_tokens
 
 _log = logging.getLogger(__name__)
 
-# Nested captures repeat their text: a short answer may have gigabytes of them.
-MAX_CAPTURE_BYTES = 8 << 20
 # A step waits so long for masks after the forward pass; sequences without theirs join a later step.
 _MASK_PATIENCE_S = 0.02
 _STALL_S = 30.0
 _LONGEST_JOIN_S = 3.0
 _LONGEST_NAP_S = 0.2  # masks and requests wake the loop; this is in case that something else has changed
-_BYTES_AROUND_CAPTURE = 32  # what the answer needs for each, besides name and text
 
 MatcherFactory = Callable[[Any], Matcher]
 
@@ -73,19 +77,26 @@ class Engine:
         kv_cache_bytes: int = 2 << 30,
         prefill_tokens: int = 512,
         matcher_factory: MatcherFactory = native_matcher,
+        observer: EngineObserver | None = None,
     ) -> None:
+        self._observer = observer or NoObserver()
         self._runner = ModelRunner(loaded_model, max_batch_size=max_batch_size, kv_cache_bytes=kv_cache_bytes)
         self._sampler = Sampler(loaded_model.vocab_size, loaded_model.device)
-        self._masks = MaskFiller(loaded_model.vocab_size, list(loaded_model.tokenizer.get_vocab().values()))
+        self._masks = MaskFiller(
+            loaded_model.vocab_size, list(loaded_model.tokenizer.get_vocab().values()), self._observer
+        )
         self._scheduler = Scheduler(max_batch_size, prefill_tokens, self._runner.fits)
         self._max_context = min(loaded_model.max_context, self._runner.max_columns)
         self._max_pending = max_batch_size + max_waiting
+        self._vocab_size = loaded_model.vocab_size
         self._vocabulary = tokenizer_info.decoded_vocab
+        self._full_vocabulary = with_control_tokens(self._vocabulary, loaded_model.tokenizer)
+        self._token_search = TokenSearch(self._vocabulary)
         self._stop_ids = frozenset(tokenizer_info.stop_token_ids)
         self._new_matcher = matcher_factory
         self._arrivals: queue.SimpleQueue[Sequence | None] = queue.SimpleQueue()
         self._live: set[Sequence] = set()
-        self._outbox: list[tuple[TextStream, TextDelta]] = []
+        self._outbox = Outbox()
         self._lock = threading.Lock()  # guards _live and _is_stopping against submit
         self._is_stopping = False
         self._thread: threading.Thread | None = None
@@ -99,6 +110,26 @@ class Engine:
         return self._max_context
 
     @property
+    def vocab_size(self) -> int:
+        """The number of token ids, those without a token included."""
+        return self._vocab_size
+
+    @property
+    def token_bytes(self) -> list[bytes]:
+        """The bytes of every token id; of control tokens those of their text."""
+        return self._full_vocabulary
+
+    @property
+    def text_bytes(self) -> list[bytes]:
+        """What every token id adds to a text: control tokens nothing."""
+        return self._vocabulary
+
+    @property
+    def max_pending(self) -> int:
+        """Requests that may be generated or wait at the same time."""
+        return self._max_pending
+
+    @property
     def running(self) -> int:
         """Requests being generated now."""
         return len(self._scheduler.running)
@@ -107,6 +138,11 @@ class Engine:
     def waiting(self) -> int:
         """Requests in the queue."""
         return max(len(self._live) - self.running, 0)
+
+    @property
+    def kv_cache_usage(self) -> float:
+        """The part of the attention cache's memory that is in use."""
+        return self._runner.cache_usage
 
     @property
     def is_healthy(self) -> bool:
@@ -145,7 +181,7 @@ class Engine:
             abandoned = list(self._live)
             self._live.clear()
         for sequence in abandoned:
-            _send_to(sequence.stream.loop, [(sequence.stream, TextDelta("", finish_reason="abort"))])
+            send_to(sequence.stream.loop, [(sequence.stream, TextDelta("", finish_reason="abort"))])
 
     def submit(self, request: GenerationRequest) -> TextStream:
         """Queue a request; must be called in a running event loop.
@@ -174,7 +210,12 @@ class Engine:
             stream=TextStream(request.request_id, lambda: self._cancel(sequence)),
             sampling=sampling,
             max_tokens=min(request.max_tokens, self._max_context - len(request.prompt_token_ids)),
-            text=TextOutput(self._vocabulary, request.stop),
+            text=TextOutput(
+                self._full_vocabulary if request.shows_control_tokens else self._vocabulary,
+                request.stop,
+                request.shown_tokens,
+                includes_stop=request.include_stop_text,
+            ),
         )
         return sequence
 
@@ -192,14 +233,14 @@ class Engine:
                 self._step_began = time.monotonic()
                 self._drop_cancelled()
                 did_something = self._step()
-                self._send()
+                self._outbox.send()
                 self._step_began = None
         finally:
             with self._lock:
                 self._is_stopping = True
             for sequence in list(self._live):
                 self._abort(sequence)
-            self._send()
+            self._outbox.send()
 
     def _receive(self, *, may_sleep: bool) -> None:
         """Take in what has arrived; sleep until something does when there is nothing else to do."""
@@ -214,13 +255,15 @@ class Engine:
     def _admit(self, sequence: Sequence | None) -> None:
         if sequence is None or sequence not in self._live:  # only to wake the loop; cancelled already
             return
-        if sequence.request.grammar is not None:
-            try:
-                sequence.matcher = self._new_matcher(sequence.request.grammar)
-            except Exception as error:
-                self._fail(sequence, fault_of(error))
-                return
-        self._scheduler.waiting.append(sequence)
+        request = sequence.request
+        try:
+            if request.grammar is not None:
+                sequence.matcher = self._new_matcher(request.grammar)
+            sequence.bans = bans_of(request, self._stop_ids, self._token_search, self._vocab_size)
+        except Exception as error:
+            self._fail(sequence, fault_of(error))
+            return
+        self._scheduler.add(sequence)
 
     def _drop_cancelled(self) -> None:
         with self._lock:
@@ -249,10 +292,7 @@ class Engine:
 
     def _compute(self, step: Step) -> list[Sequence]:
         """Forward pass; the sequences that can be sampled now. Those that lack only their mask are held."""
-        chunks = [
-            Chunk(s, s.computed, s.token_ids[s.computed : s.computed + length])
-            for s, length in zip(step.sequences, step.lengths, strict=True)
-        ]
+        self._note_beginnings(step.sequences)
         complete = [
             (i, s)
             for i, (s, length) in enumerate(zip(step.sequences, step.lengths, strict=True))
@@ -260,7 +300,7 @@ class Engine:
         ]
         maskless = [(s, s.matcher) for _, s in complete if s.matcher is not None and s.mask is None]
         filling = self._masks.submit([matcher for _, matcher in maskless]) if maskless else None
-        logits = self._runner.forward(chunks)
+        logits = forward(self._runner, step)
         for sequence, length in zip(step.sequences, step.lengths, strict=True):
             sequence.computed += length
         if filling is not None:
@@ -268,10 +308,25 @@ class Engine:
                 sequence.mask = mask
         self._await_masks([s.mask for _, s in complete if s.mask is not None])
         for i, sequence in complete:
-            sequence.held_logits = logits[i : i + 1]
+            sequence.held_logits = logits[i]
         ready = [s for _, s in complete if _has_mask(s)]
         self._hold([s for _, s in complete if not _has_mask(s)])
         return ready
+
+    def _note_beginnings(self, sequences: list[Sequence]) -> None:
+        for sequence in sequences:
+            if not sequence.has_begun:
+                sequence.has_begun = True
+                waited = time.monotonic() - sequence.submitted_at
+                self._observer.began(waited, len(sequence.request.prompt_token_ids))
+
+    def _note_token(self, sequence: Sequence) -> None:
+        now = time.monotonic()
+        if sequence.last_token_at is None:
+            self._observer.first_token(now - sequence.submitted_at)
+        else:
+            self._observer.next_token(now - sequence.last_token_at)
+        sequence.last_token_at = now
 
     def _await_masks(self, masks: list[Future[MaskRow]]) -> None:
         pending = [mask for mask in masks if not mask.done()]
@@ -291,28 +346,28 @@ class Engine:
         if not sequences:
             return
         logits = torch.cat([s.held_logits for s in sequences if s.held_logits is not None])
-        rows = [self._masks.unconstrained if s.mask is None else s.mask.result() for s in sequences]
-        is_masked = self._masks.has_holes or any(s.mask is not None for s in sequences)
+        rows = [s.mask_row(self._masks.unconstrained) for s in sequences]
+        is_masked = self._masks.has_holes or any(row is not self._masks.unconstrained for row in rows)
         for sequence in sequences:
             sequence.held_logits = sequence.mask = None
         prepared = self._sampler.prepare(
-            [
-                RowSampling(s.sampling, s.generated, row.temperature)
-                for s, row in zip(sequences, rows, strict=True)
-            ]
+            [s.row_sampling(row.temperature) for s, row in zip(sequences, rows, strict=True)]
         )
         bitmask = np.stack([row.bits for row in rows]) if is_masked else None
         sampled = self._sampler.sample(logits, prepared, bitmask)
+        self._observer.step(len(sequences))
         for i, (sequence, row, token_id) in enumerate(zip(sequences, rows, sampled.token_ids, strict=True)):
             fault = Fault(sampled.errors[i]) if i in sampled.errors else None
-            self._take_result(sequence, token_id, row.fault or fault)
+            self._take_result(sequence, token_id, row.fault or fault, sampled.logprobs.get(i))
 
-    def _take_result(self, sequence: Sequence, token_id: int, fault: Fault | None) -> None:
+    def _take_result(
+        self, sequence: Sequence, token_id: int, fault: Fault | None, logprobs: TokenLogprobs | None
+    ) -> None:
         if fault is not None:
             self._fail(sequence, fault)
             return
         try:
-            self._take_token(sequence, token_id)
+            self._take_token(sequence, token_id, () if logprobs is None else (logprobs,))
         except Exception as error:
             fault = fault_of(error)
             if fault.code is None:
@@ -321,34 +376,41 @@ class Engine:
 
     # --- one sequence
 
-    def _take_token(self, sequence: Sequence, token_id: int) -> None:
+    def _take_token(self, sequence: Sequence, token_id: int, logprobs: tuple[TokenLogprobs, ...]) -> None:
         matcher, request = sequence.matcher, sequence.request
         if matcher is not None and not matcher.accept_token(token_id):
             message = f"the grammar matcher refused token {token_id}, which its mask allowed"
             self._fail(sequence, Fault(message))
             return
-        sequence.token_ids.append(token_id)
-        if token_id in self._stop_ids or token_id in request.stop_token_ids:
-            requested = token_id if token_id in request.stop_token_ids else None
-            self._complete(sequence, "stop", sequence.text.flush(), token_id, requested)
-            return
-        text = sequence.text.push(token_id)
-        if sequence.text.stopped_by is not None:
-            self._complete(sequence, "stop", text, token_id, sequence.text.stopped_by)
+        may_stop = sequence.may_stop
+        sequence.push(token_id, self._vocabulary[token_id])
+        self._note_token(sequence)
+        is_requested = may_stop and token_id in request.stop_token_ids
+        is_end = is_requested or token_id in self._stop_ids
+        text = ""
+        if not is_end or request.include_stop_text:
+            text = sequence.text.push(token_id, may_stop=may_stop and not is_end)
+        if is_end or sequence.budget_left == 0:
+            text += sequence.text.flush()
+        delta = TextDelta(text, (token_id,), logprobs=logprobs, prompt_logprobs=_first_time(sequence))
+        if is_end:
+            self._complete(sequence, delta, "stop", token_id if is_requested else None)
+        elif sequence.text.stopped_by is not None:
+            self._complete(sequence, delta, "stop", sequence.text.stopped_by)
         elif sequence.budget_left == 0:
-            self._end_at_budget(sequence, text + sequence.text.flush(), token_id)
+            self._end_at_budget(sequence, delta)
         else:
-            self._outbox.append((sequence.stream, TextDelta(text, (token_id,))))
+            self._outbox.add(sequence.stream, delta)
 
-    def _end_at_budget(self, sequence: Sequence, text: str, token_id: int) -> None:
+    def _end_at_budget(self, sequence: Sequence, delta: TextDelta) -> None:
         """The reason is "stop" if the answer is complete, so that the budget has cut nothing off."""
         matcher = sequence.matcher
         if matcher is None or matcher.is_terminated() or not matcher.is_completed():
             is_complete = matcher is not None and matcher.is_terminated()
-            self._complete(sequence, "stop" if is_complete else "length", text, token_id)
+            self._complete(sequence, delta, "stop" if is_complete else "length")
             return
         sequence.mask = self._masks.start(matcher)
-        sequence.held_ending = text
+        sequence.held_ending = delta
         if sequence.mask.done():
             self._end_one_held(sequence)
         else:
@@ -370,26 +432,31 @@ class Engine:
         assert sequence.held_ending is not None
         can_only_stop = sequence.mask.result().allows_only(set(self._stop_ids))
         reason: FinishReason = "stop" if can_only_stop else "length"
-        self._complete(sequence, reason, sequence.held_ending, sequence.token_ids[-1])
+        self._complete(sequence, sequence.held_ending, reason)
 
     def _complete(
         self,
         sequence: Sequence,
+        delta: TextDelta,
         finish_reason: FinishReason,
-        text: str,
-        token_id: int,
         stop_reason: str | int | None = None,
     ) -> None:
-        captures = _captures(sequence)
-        size = sum(len(name) + len(value) + _BYTES_AROUND_CAPTURE for name, value in captures or ())
-        if size > MAX_CAPTURE_BYTES:
-            message = f"The captures take {size:,} bytes; the limit is {MAX_CAPTURE_BYTES:,}."
-            self._fail(sequence, Fault(message, "grammar_limit"))
+        captures = captures_of(sequence)
+        excess = excess_of(captures)
+        if excess is not None:
+            self._fail(sequence, excess)
             return
-        self._finish(sequence, TextDelta(text, (token_id,), finish_reason, stop_reason, captures=captures))
+        last = replace(delta, finish_reason=finish_reason, stop_reason=stop_reason, captures=captures)
+        self._finish(sequence, last)
 
     def _fail(self, sequence: Sequence, fault: Fault) -> None:
-        last = TextDelta("", finish_reason="error", error=fault.message, error_code=fault.code)
+        last = TextDelta(
+            "",
+            finish_reason="error",
+            error=fault.message,
+            error_code=fault.code,
+            error_field=fault.field,
+        )
         self._finish(sequence, last)
 
     def _abort(self, sequence: Sequence) -> None:
@@ -401,13 +468,22 @@ class Engine:
             if sequence not in self._live:
                 return
             self._live.discard(sequence)
+        assert last.finish_reason is not None
+        self._observer.ended(
+            last.finish_reason,
+            time.monotonic() - sequence.submitted_at,
+            len(sequence.request.prompt_token_ids),
+            sequence.generated,
+        )
         if sequence.mask is not None:
             sequence.mask.cancel()  # one that is being made already goes on, for nobody
-        self._outbox.append((sequence.stream, last))
+        self._outbox.add(sequence.stream, last)
         self._scheduler.remove(sequence)
         self._runner.release(sequence, tainted=last.error is not None)
 
     def _free_preempted(self) -> None:
+        if self._scheduler.preempted:
+            self._observer.preempted(len(self._scheduler.preempted))
         for sequence in self._scheduler.preempted:
             self._runner.release(sequence)
         self._scheduler.preempted.clear()
@@ -419,35 +495,13 @@ class Engine:
             self._scheduler.preempt_youngest()
         self._scheduler.preempted.clear()
 
-    def _send(self) -> None:
-        """Hand the step's deltas to their event loops, with one call for each loop."""
-        by_loop: dict[AbstractEventLoop, list[tuple[TextStream, TextDelta]]] = {}
-        for stream, delta in self._outbox:
-            by_loop.setdefault(stream.loop, []).append((stream, delta))
-        self._outbox = []
-        for loop, deltas in by_loop.items():
-            _send_to(loop, deltas)
-
 
 def _has_mask(sequence: Sequence) -> bool:
     """Whether the mask for the next token is there, or not needed."""
     return sequence.mask is None or sequence.mask.done()
 
 
-def _captures(sequence: Sequence) -> tuple[tuple[str, bytes], ...] | None:
-    """What the rules have captured so far, if the request wants to know."""
-    if sequence.matcher is None or not sequence.request.return_captures:
-        return None
-    return tuple(sequence.matcher.get_captures())
-
-
-def _send_to(loop: AbstractEventLoop, deltas: list[tuple[TextStream, TextDelta]]) -> None:
-    try:
-        loop.call_soon_threadsafe(_push_all, deltas)
-    except RuntimeError:  # the loop is closed: nobody listens any more
-        _log.debug("dropped %d deltas of a closed event loop", len(deltas))
-
-
-def _push_all(deltas: list[tuple[TextStream, TextDelta]]) -> None:
-    for stream, delta in deltas:
-        stream.push(delta)
+def _first_time(sequence: Sequence) -> tuple[TokenLogprobs, ...] | None:
+    """The prompt's logprobs, with the first token of the answer only."""
+    is_wanted = sequence.prompt_logprobs is not None and sequence.generated == 1
+    return tuple(sequence.prompt_logprobs or ()) if is_wanted else None

@@ -18,7 +18,8 @@ class Step:
 
 
 class Scheduler:
-    """First come, first served; prompts and decoding take turns, so that neither waits for long.
+    """First come, first served, within equal priorities; prompts and decoding take turns, so that neither
+    waits for long.
 
     `fits(sequences, longest)` says whether the cache holds so many sequences of at most so many tokens. A
     sequence that fits alone gets in sooner or later; when decoding outgrows the cache, the youngest
@@ -43,6 +44,13 @@ class Scheduler:
             return self._decode_step() or self._prefill_step()
         return self._prefill_step() or self._decode_step()
 
+    def add(self, sequence: Sequence) -> None:
+        """Queue a new sequence: behind all that wait with its priority or a smaller number."""
+        place = len(self.waiting)
+        while place and self.waiting[place - 1].request.priority > sequence.request.priority:
+            place -= 1
+        self.waiting.insert(place, sequence)
+
     def remove(self, sequence: Sequence) -> None:
         """Forget a sequence, wherever it is."""
         if sequence in self.running:
@@ -60,7 +68,7 @@ class Scheduler:
         """Parts of one long prompt, or several short prompts whose padded sum is within the limit."""
         step = Step([], [])
         while (sequence := self._next_prompt(step)) is not None:
-            length = min(sequence.uncomputed, self._prefill_tokens)
+            length = min(sequence.uncomputed, self._prefill_tokens, sequence.longest_chunk)
             widest = max([length, *step.lengths])
             # Only the first may be cut: a prompt's chunks do not depend on its company.
             if step.sequences and widest * (len(step.sequences) + 1) > self._prefill_tokens:

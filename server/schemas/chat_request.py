@@ -5,56 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic import ConfigDict, Field, model_validator
 
-from server.errors import ApiError, invalid_request
+from server.schemas.constraint_fields import ConstraintFields
 from server.schemas.field_policy import keep_implemented
-from server.schemas.messages import Message
+from server.schemas.messages import AssistantMessage, Message
+from server.schemas.output_fields import LogprobsCount, OutputFields
+from server.schemas.reasoning_fields import ReasoningFields
+from server.schemas.sampling_fields import SamplingFields
+from server.schemas.template_fields import TemplateFields
+from server.schemas.tool_fields import ToolFields
+from server.schemas.validation import validated
+from server.schemas.violations import field_conflict
 
-_INT64 = 2**63
-MAX_STOP_STRINGS = 4
 MAX_MESSAGES = 4096
 
 
-def _as_stop_list(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
-StopStrings = Annotated[
-    list[Annotated[str, Field(min_length=1)]],
-    BeforeValidator(_as_stop_list),
-    Field(max_length=MAX_STOP_STRINGS),
-]
-
-
-class StreamOptions(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid")
-
-    include_usage: bool | None = None
-
-
-class ChatCompletionRequest(BaseModel):
+class ChatCompletionRequest(
+    ConstraintFields, ToolFields, ReasoningFields, SamplingFields, OutputFields, TemplateFields
+):
     """Every field the server implements. ``None`` means "not given"."""
 
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 
     messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES)]
     model: str | None = None
-    guided_grammar: str | None = None
-    return_captures: bool | None = None
-    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
-    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
-    top_k: Annotated[int, Field(ge=-1, lt=_INT64)] | None = None
-    """0 and -1 turn it off."""
-    min_p: Annotated[float, Field(ge=0, le=1)] | None = None
-    seed: Annotated[int, Field(ge=-_INT64, lt=_INT64)] | None = None
-    stop: StopStrings | None = None
-    max_tokens: Annotated[int, Field(ge=1)] | None = None
     max_completion_tokens: Annotated[int, Field(ge=1)] | None = None
-    stream: bool | None = None
-    stream_options: StreamOptions | None = None
-    chat_template_kwargs: dict[str, Any] | None = None
+    """Wins over `max_tokens`."""
+    logprobs: bool | None = None
+    top_logprobs: LogprobsCount | None = None
     user: str | None = None
     safety_identifier: str | None = None
     prompt_cache_key: str | None = None
@@ -66,21 +45,26 @@ class ChatCompletionRequest(BaseModel):
         return self.max_completion_tokens or self.max_tokens
 
     @property
-    def includes_usage(self) -> bool:
-        return bool(self.stream_options and self.stream_options.include_usage)
+    def wants_logprobs(self) -> bool:
+        return bool(self.logprobs)
+
+    @property
+    def echoed_text(self) -> str:
+        """What the answer begins with: the last message, if it is the assistant's and `echo` is set."""
+        last = self.messages[-1]
+        return (last.content or "") if self.echo and isinstance(last, AssistantMessage) else ""
 
     @model_validator(mode="after")
-    def _options_need_a_stream(self) -> ChatCompletionRequest:
-        if self.stream_options is not None and not self.stream:
-            raise PydanticCustomError("stream_options", "stream_options is only allowed with stream: true")
+    def _top_needs_logprobs(self) -> ChatCompletionRequest:
+        if self.top_logprobs and not self.logprobs:
+            raise field_conflict("top_logprobs", "top_logprobs needs logprobs: true")
         return self
 
     @model_validator(mode="after")
-    def _captures_need_a_grammar(self) -> ChatCompletionRequest:
-        if self.return_captures and self.guided_grammar is None:
-            raise PydanticCustomError(
-                "return_captures", "return_captures needs a grammar: send guided_grammar"
-            )
+    def _only_an_answer_can_be_continued(self) -> ChatCompletionRequest:
+        if self.continue_final_message and not isinstance(self.messages[-1], AssistantMessage):
+            message = "continue_final_message needs a last message of the role assistant"
+            raise field_conflict("continue_final_message", message)
         return self
 
 
@@ -90,33 +74,4 @@ def parse_chat_request(body: Mapping[str, Any]) -> ChatCompletionRequest:
     Raises:
         ApiError: 400 that names the first field which is missing, unknown, unsupported or out of range.
     """
-    fields = keep_implemented(body, ChatCompletionRequest.model_fields)
-    try:
-        return ChatCompletionRequest.model_validate(fields)
-    except ValidationError as error:
-        raise _first_violation(error) from None
-
-
-def _first_violation(error: ValidationError) -> ApiError:
-    details = error.errors(include_url=False, include_input=False)[0]
-    if details["type"] in ("stream_options", "return_captures"):
-        return invalid_request(details["msg"] + ".", param=details["type"])
-    param = _param_path(details)
-    if details["type"] == "missing":
-        return invalid_request(
-            f"Missing required field '{param}'.", param=param, code="missing_required_parameter"
-        )
-    if details["type"] == "extra_forbidden":
-        return invalid_request(f"Unknown field '{param}'.", param=param, code="unknown_parameter")
-    return invalid_request(f"Invalid '{param}': {details['msg']}.", param=param)
-
-
-def _param_path(details: ErrorDetails) -> str:
-    """``messages[0].content`` from ``("messages", 0, "user", "content")``: the role tag is no field."""
-    path = ""
-    location = list(details["loc"])
-    if location[:1] == ["messages"] and len(location) > 2:
-        del location[2]
-    for step in location:
-        path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else str(step)
-    return path
+    return validated(ChatCompletionRequest, keep_implemented(body, ChatCompletionRequest.model_fields))

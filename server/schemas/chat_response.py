@@ -7,14 +7,27 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, SerializerFunctionWrapHandler, model_serializer
 
-FinishReason = Literal["stop", "length"]
+from server.schemas.logprobs import ChatLogprobs, PromptLogprobs
+from server.schemas.tool_call_response import CustomCallAnswer, FunctionCallAnswer, ToolCallDelta
+
+FinishReason = Literal["stop", "length", "tool_calls"]
 StopReason = str | int | None
+
+
+class CompletionTokensDetails(BaseModel):
+    reasoning_tokens: int
 
 
 class Usage(BaseModel):
     prompt_tokens: int
     completion_tokens: int
     total_tokens: int
+    completion_tokens_details: CompletionTokensDetails | None = None
+    """Absent unless the model may have thought."""
+
+    @model_serializer(mode="wrap")
+    def _leave_out_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_absent(serialize(self), ("completion_tokens_details",))
 
 
 class TextCapture(BaseModel):
@@ -33,26 +46,33 @@ Capture = TextCapture | BytesCapture
 
 
 class AssistantAnswer(BaseModel):
+    """Thoughts and calls are absent, and not null, where there are none."""
+
     role: Literal["assistant"] = "assistant"
-    content: str
+    content: str | None
     refusal: None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    tool_calls: list[FunctionCallAnswer | CustomCallAnswer] | None = None
+
+    @model_serializer(mode="wrap")
+    def _leave_out_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_absent(serialize(self), ("reasoning_content", "reasoning", "tool_calls"))
 
 
 class Choice(BaseModel):
     index: int = 0
     message: AssistantAnswer
-    logprobs: None = None
+    logprobs: ChatLogprobs | None = None
     finish_reason: FinishReason
     stop_reason: StopReason = None
     captures: list[Capture] | None = None
-    """Absent, and not null, unless the client asked for them."""
+    """Absent, and not null, unless the client asked for them, like the token ids."""
+    token_ids: list[int] | None = None
 
     @model_serializer(mode="wrap")
-    def _leave_out_absent_captures(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        fields: dict[str, Any] = serialize(self)
-        if self.captures is None:
-            fields.pop("captures", None)
-        return fields
+    def _leave_out_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_absent(serialize(self), ("captures", "token_ids"))
 
 
 class ChatCompletion(BaseModel):
@@ -62,6 +82,13 @@ class ChatCompletion(BaseModel):
     model: str
     choices: list[Choice]
     usage: Usage
+    prompt_logprobs: PromptLogprobs | None = None
+    """Absent unless the client asked for them, like the prompt's ids."""
+    prompt_token_ids: list[int] | None = None
+
+    @model_serializer(mode="wrap")
+    def _leave_out_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_absent(serialize(self), ("prompt_logprobs", "prompt_token_ids"))
 
 
 class Delta(BaseModel):
@@ -69,19 +96,23 @@ class Delta(BaseModel):
 
     role: Literal["assistant"] = "assistant"
     content: str = ""
+    reasoning_content: str = ""
+    reasoning: str = ""
+    tool_calls: list[ToolCallDelta] = []
 
 
 class ChunkChoice(BaseModel):
     index: int = 0
     delta: Delta
-    logprobs: None = None
+    logprobs: ChatLogprobs | None = None
     finish_reason: FinishReason | None = None
     stop_reason: StopReason = None
     captures: list[Capture] | None = None
+    token_ids: list[int] | None = None
 
 
 class ChatCompletionChunk(BaseModel):
-    """One event of a stream; `usage` is absent unless the client asked for it."""
+    """One event of a stream; `usage` and `prompt_token_ids` are absent unless the client asked for them."""
 
     id: str
     object: Literal["chat.completion.chunk"]
@@ -89,6 +120,7 @@ class ChatCompletionChunk(BaseModel):
     model: str
     choices: list[ChunkChoice]
     usage: Usage | None = None
+    prompt_token_ids: list[int] | None = None
 
 
 def capture_of(name: str, value: bytes) -> Capture:
@@ -98,9 +130,18 @@ def capture_of(name: str, value: bytes) -> Capture:
         return BytesCapture(name=name, base64=base64.b64encode(value).decode())
 
 
-def usage_of(prompt_tokens: int, completion_tokens: int) -> Usage:
-    return Usage(
+def usage_of(prompt_tokens: int, completion_tokens: int, reasoning_tokens: int | None = None) -> Usage:
+    """`reasoning_tokens` is None for a model that does not think."""
+    usage = Usage(
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens,
         total_tokens=prompt_tokens + completion_tokens,
     )
+    if reasoning_tokens is not None:
+        usage.completion_tokens_details = CompletionTokensDetails(reasoning_tokens=reasoning_tokens)
+    return usage
+
+
+def without_absent(fields: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """`fields` without those of `names` that are null."""
+    return {name: value for name, value in fields.items() if value is not None or name not in names}

@@ -43,11 +43,16 @@ def drop_empty_fields(message: Any) -> Any:
     }
 
 
-Text = Annotated[str, BeforeValidator(join_text_parts)]
-
-
 class _Strict(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
+
+
+class TextPart(_Strict):
+    type: Literal["text"]
+    text: str
+
+
+Text = Annotated[str, BeforeValidator(join_text_parts, json_schema_input_type=str | list[TextPart])]
 
 
 class FunctionCall(_Strict):
@@ -55,10 +60,24 @@ class FunctionCall(_Strict):
     arguments: str
 
 
-class ToolCall(_Strict):
+class FunctionToolCall(_Strict):
     id: str
     type: Literal["function"]
     function: FunctionCall
+
+
+class CustomCall(_Strict):
+    name: str
+    input: str
+
+
+class CustomToolCall(_Strict):
+    id: str
+    type: Literal["custom"]
+    custom: CustomCall
+
+
+ToolCall = Annotated[FunctionToolCall | CustomToolCall, Field(discriminator="type")]
 
 
 class SystemMessage(_Strict):
@@ -78,6 +97,8 @@ class AssistantMessage(_Strict):
     content: Text | None = None
     name: str | None = None
     tool_calls: list[ToolCall] | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
 
 
 class ToolMessage(_Strict):

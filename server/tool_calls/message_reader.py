@@ -13,6 +13,8 @@ from server.tool_calls.text_source import MismatchError, Reading, TextSource
 
 _BEGIN_OF_BODY = "<|message|>"
 _ENDS = ("<|end|>", "<|return|>", "<|call|>", "<|start|>")
+MESSAGE_MARKS = (_BEGIN_OF_BODY, *_ENDS)
+"""What has to be in the text for messages to be told apart."""
 _CHANNEL = re.compile(r"<\|channel\|>\s*(\w+)")
 _RECIPIENT = re.compile(r"\bto=functions\.([^\s<]+)")
 

@@ -75,6 +75,9 @@ _SCHEMA = {"type": "json_schema", "json_schema": {"type": "object"}}
         ({"type": "json_schema", "json_schema": "{}"}, "/json_schema", "object, true or false"),
         ({**_SCHEMA, "style": "yaml"}, "/style", "'yaml'; it may be 'json'"),
         ({**_SCHEMA, "max_whitespace_cnt": 0}, "/max_whitespace_cnt", "positive"),
+        ({**_SCHEMA, "whitespace_pattern": "("}, "/whitespace_pattern", "not closed"),
+        ({**_SCHEMA, "whitespace_pattern": "", "max_whitespace_cnt": 1}, "/whitespace_pattern", "all about"),
+        ({**_SCHEMA, "loosen": ["type"]}, "/loosen", "always enforced"),
         (
             sequence({"type": "json_schema", "json_schema": {"properties": {"a": {"minimum": "x"}}}}),
             "/elements/0/json_schema/properties/a/minimum",

@@ -25,7 +25,29 @@ from tests.grammar_core.tag_texts import (
 from tests.grammar_core.test_cases_oracle import accepts
 from tests.option_oracle import OptionOracle
 
+_UNIQUE = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+
 _CASES: dict[str, tuple[Any, list[str], list[str]]] = {
+    "json_schema with a pattern of white space": (
+        {"type": "json_schema", "json_schema": {"type": "array"}, "whitespace_pattern": "_?"},
+        ["[]", "[_1_]"],
+        ["[ 1]", "[__1]"],
+    ),
+    "json_schema in a style with a pattern of white space": (
+        {
+            "type": "json_schema",
+            "json_schema": {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
+            "style": "qwen_xml",
+            "whitespace_pattern": r"\n?",
+        },
+        ["<parameter=a>\n1\n</parameter>"],
+        ["<parameter=a>\n\n1\n</parameter>"],
+    ),
+    "json_schema with a loosened keyword": (
+        {"type": "json_schema", "json_schema": _UNIQUE, "loosen": ["uniqueItems"]},
+        ['["a", "a"]'],
+        ["[1]"],
+    ),
     "const_string": (const("a\nb"), ["a\nb"], ["", "a", "a\nbc"]),
     "const_string that is empty": (const(""), [""], ["a"]),
     "any_text": (ANY, ["", "x", "é\n<"], []),

@@ -31,7 +31,9 @@ def grammar_timeout_s() -> float:
 
 @pytest.fixture
 def settings(grammar_timeout_s: float) -> ServerSettings:
-    return ServerSettings(grammar_timeout_s=grammar_timeout_s, grammar_max_bytes=5000, max_body_bytes=200_000)
+    return ServerSettings(
+        grammar_timeout_s=grammar_timeout_s, grammar_max_bytes=5000, max_body_bytes=200_000, access_log=False
+    )
 
 
 @pytest.fixture

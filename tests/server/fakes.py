@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, cast
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from grammar_core.grammar import Grammar
+from grammar_core import TokenizerInfo
 from server.backend import Backend
+from server.constraints import Source
 from server.engine import (
     ContextLengthError,
     EngineOverloadedError,
@@ -19,6 +20,7 @@ from server.engine import (
     TextDelta,
     TextStream,
 )
+from server.metrics import ServerMetrics
 from server.sampling import SamplingDefaults
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ CHAT_TEMPLATE = (
     "{% if add_generation_prompt %}<|assistant|>"
     "{% if enable_thinking is false %}no-think{% endif %}{% endif %}"
 )
+
+BYTE_VOCABULARY = TokenizerInfo([bytes([byte]) for byte in range(256)])
 
 Script = Callable[[GenerationRequest], Iterable[TextDelta]]
 
@@ -49,7 +53,11 @@ class FakeEngine:
         self.script = script or (lambda request: spell("Hello, wörld!"))
         self.step_s = step_s
         self.max_context = max_context
+        self.vocab_size = 256
+        self.max_pending = 100
+        self.token_bytes = self.text_bytes = [bytes([byte]) for byte in range(256)]
         self.is_healthy = False
+        self.kv_cache_usage = 0.25
         self.overloaded = False
         self.requests: list[GenerationRequest] = []
         self.cancelled: list[str] = []
@@ -63,6 +71,14 @@ class FakeEngine:
         self.is_healthy = False
         for stream in self._streams:
             stream.loop.call_soon_threadsafe(stream.push, TextDelta("", finish_reason="abort"))
+
+    @property
+    def running(self) -> int:
+        return len(self._players)
+
+    @property
+    def waiting(self) -> int:
+        return 0
 
     def submit(self, request: GenerationRequest) -> TextStream:
         if self.overloaded:
@@ -98,17 +114,20 @@ class FakeCompiler:
         self.gate = threading.Event()
         self.gate.set()
         self.compiled: list[str] = []
-        self.cached: dict[str, CompiledGrammar] = {}
+        self.cached: dict[Source, CompiledGrammar] = {}
         self.finds_cached = False
 
-    def compile_grammar(self, grammar: str) -> CompiledGrammar:
-        self.compiled.append(grammar)
+    def compile_source(self, source: Source) -> CompiledGrammar:
+        self.compiled.append(source.text)
         assert self.gate.wait(10)
-        self.cached[grammar] = cast("CompiledGrammar", Grammar.from_ebnf(grammar))
-        return self.cached[grammar]
+        self.cached[source] = cast("CompiledGrammar", source.build(BYTE_VOCABULARY))
+        return self.cached[source]
 
-    def find_cached(self, grammar: str) -> CompiledGrammar | None:
-        return self.cached.get(grammar) if self.finds_cached else None
+    def get_cache_size_bytes(self) -> int:
+        return 100 * len(self.cached)
+
+    def find_source(self, source: Source) -> CompiledGrammar | None:
+        return self.cached.get(source) if self.finds_cached else None
 
 
 def byte_tokenizer() -> PreTrainedTokenizerFast:
@@ -136,6 +155,7 @@ def fake_backend(
         engine=engine or FakeEngine(),
         sampling_defaults=defaults or SamplingDefaults(),
         longest_token_bytes=2,
+        metrics=ServerMetrics(MODEL_NAME),
         summary={"model": "none"},
     )
 

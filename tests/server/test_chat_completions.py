@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -121,13 +122,13 @@ def test_conversation_is_rendered_with_the_template(client: httpx.Client, engine
         {"role": "developer", "content": "Be brief."},
         {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]},
         {"role": "assistant", "content": "c", "refusal": None, "annotations": [], "tool_calls": None},
-        {"role": "tool", "content": "d", "tool_call_id": "1"},
+        {"role": "user", "content": "d"},
     ]
     response = client.post(
         URL, json={"messages": messages, "chat_template_kwargs": {"enable_thinking": False}}
     )
     assert response.status_code == 200, response.text
-    expected = "<|system|>Be brief.\n<|user|>a\nb\n<|assistant|>c\n<|tool|>d\n<|assistant|>no-think"
+    expected = "<|system|>Be brief.\n<|user|>a\nb\n<|assistant|>c\n<|user|>d\n<|assistant|>no-think"
     assert prompt_text(engine.requests[0].prompt_token_ids) == expected
 
 
@@ -192,6 +193,21 @@ def test_body_that_is_too_large(client: httpx.Client, settings: ServerSettings) 
     assert f"{settings.max_body_bytes:,}" in error["message"]
 
 
+class TestSlowBody:
+    @pytest.fixture
+    def settings(self) -> ServerSettings:
+        return ServerSettings(body_timeout_s=0.2, access_log=False)
+
+    def test_body_that_takes_too_long(self, client: httpx.Client) -> None:
+        def drip() -> Iterator[bytes]:
+            yield b'{"messages"'
+            time.sleep(0.6)
+            yield b": []}"
+
+        response = client.post(URL, content=drip(), headers={"Content-Type": "application/json"})
+        assert refusal(response, 408)["code"] == "request_timeout"
+
+
 @pytest.mark.parametrize("stream", [False, True])
 def test_invalid_grammar_names_line_and_column(
     client: httpx.Client, engine: FakeEngine, stream: bool
@@ -235,10 +251,8 @@ def test_template_arguments_may_not_replace_the_servers_own(client: httpx.Client
     assert error["param"] == f"chat_template_kwargs.{name}"
 
 
-def test_tool_calls_that_the_template_cannot_show(client: httpx.Client) -> None:
-    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
-    messages = [*HELLO, {"role": "assistant", "content": None, "tool_calls": [call]}]
-    assert "tool_calls" in refusal(post(client, messages=messages))["message"]
+def test_return_captures_needs_a_constraint(client: httpx.Client) -> None:
+    assert refusal(post(client, return_captures=True))["param"] == "return_captures"
 
 
 @pytest.mark.parametrize("stream", [False, True])

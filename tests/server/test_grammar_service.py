@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from server.constraints import Constraint, Source
+from server.constraints.sources import EbnfSource
 from server.errors import ApiError
 from server.grammar_service import GrammarService
 from tests.server.fakes import FakeCompiler
@@ -33,15 +38,25 @@ def service(compiler: FakeCompiler, timeout_s: float) -> Iterator[GrammarService
     service.close()
 
 
+def constraint(grammar: str) -> Constraint:
+    return Constraint("guided_grammar", EbnfSource(grammar))
+
+
+def compiling(service: GrammarService, grammar: str) -> asyncio.Task[object]:
+    return asyncio.create_task(service.compile(constraint(grammar)))
+
+
 async def error_of(service: GrammarService, grammar: str) -> ApiError:
     with pytest.raises(ApiError) as caught:
-        await service.compile(grammar)
+        await service.compile(constraint(grammar))
     return caught.value
 
 
 async def started(service: GrammarService, *grammars: str) -> list[asyncio.Task[object]]:
     """The tasks that compile the grammars, all of them waiting."""
-    tasks: list[asyncio.Task[object]] = [asyncio.create_task(service.compile(text)) for text in grammars]
+    tasks: list[asyncio.Task[object]] = [
+        asyncio.create_task(service.compile(constraint(text))) for text in grammars
+    ]
     await asyncio.sleep(0.02)
     return tasks
 
@@ -86,7 +101,7 @@ async def test_compile_nobody_waits_for_is_not_begun(service: GrammarService, co
     await asyncio.gather(queued, return_exceptions=True)
     compiler.gate.set()
     await running
-    await service.compile(C)
+    await service.compile(constraint(C))
     assert compiler.compiled == [A, C]
 
 
@@ -96,7 +111,7 @@ async def test_leaver_and_newcomer_of_the_same_queued_grammar(
     compiler.gate.clear()
     running, queued = await started(service, A, B)
     queued.cancel()
-    newcomer = asyncio.create_task(service.compile(B))
+    newcomer = compiling(service, B)
     await asyncio.sleep(0.02)
     compiler.gate.set()
     assert await running is not None
@@ -111,7 +126,7 @@ async def test_too_many_different_grammars_are_overload(
     assert (await error_of(service, C)).status == 503
     compiler.gate.set()
     await asyncio.gather(*tasks)
-    assert await service.compile(C) is not None
+    assert await service.compile(constraint(C)) is not None
 
 
 @pytest.mark.parametrize("timeout_s", [0.2])
@@ -121,13 +136,15 @@ async def test_slow_compile_is_the_grammars_fault(service: GrammarService, compi
     assert (error.status, error.code, error.param) == (400, "grammar_timeout", "guided_grammar")
     assert "0.2 s" in error.message
     compiler.gate.set()
-    assert await service.compile(A) is not None
+    assert await service.compile(constraint(A)) is not None
 
 
 @pytest.mark.parametrize("timeout_s", [0.2])
 async def test_slow_queue_is_overload(service: GrammarService, compiler: FakeCompiler) -> None:
     compiler.gate.clear()
-    errors = await asyncio.gather(service.compile(A), service.compile(B), return_exceptions=True)
+    errors = await asyncio.gather(
+        service.compile(constraint(A)), service.compile(constraint(B)), return_exceptions=True
+    )
     assert [error.status for error in errors if isinstance(error, ApiError)] == [400, 503]
 
 
@@ -135,10 +152,10 @@ async def test_known_grammars_are_served_while_the_pool_is_full(
     service: GrammarService, compiler: FakeCompiler
 ) -> None:
     compiler.finds_cached = True
-    known = await service.compile(C)
+    known = await service.compile(constraint(C))
     compiler.gate.clear()
     tasks = await started(service, A, B)
-    assert await service.compile(C) is known
+    assert await service.compile(constraint(C)) is known
     assert (await error_of(service, 'root ::= "d"')).status == 503
     compiler.gate.set()
     await asyncio.gather(*tasks)
@@ -157,4 +174,45 @@ async def test_a_server_that_ends_lets_nobody_wait(service: GrammarService, comp
 
 async def test_size_is_counted_in_bytes(service: GrammarService) -> None:
     assert (await error_of(service, "#" + "é" * 50)).code == "grammar_too_large"
-    assert await service.compile(A + "#" + "é" * 40) is not None
+    assert await service.compile(constraint(A + "#" + "é" * 40)) is not None
+
+
+@pytest.mark.parametrize("timeout_s", [0.6])
+async def test_a_compile_that_began_late_is_overload(service: GrammarService, compiler: FakeCompiler) -> None:
+    """The second has waited most of the time for the first."""
+    first_gate, second_gate = threading.Event(), threading.Event()
+    gates = {A: first_gate, B: second_gate}
+    compile_source = compiler.compile_source
+
+    def gated(source: Source) -> Any:
+        gates[source.text].wait(10)
+        return compile_source(source)
+
+    compiler.compile_source = gated  # type: ignore[method-assign]
+    first, second = await started(service, A, B)
+    await asyncio.sleep(0.4)
+    first_gate.set()
+    await first
+    with pytest.raises(ApiError) as caught:
+        await second
+    assert (caught.value.status, caught.value.code) == (503, "overloaded")
+    second_gate.set()
+
+
+async def test_nobody_misses_the_error_of_a_compile_that_all_have_left(
+    service: GrammarService, compiler: FakeCompiler
+) -> None:
+    """asyncio would log it as an exception that was never retrieved."""
+    complaints: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
+    compiler.gate.clear()
+    [leaver] = await started(service, "root ::= x")
+    leaver.cancel()
+    await asyncio.gather(leaver, return_exceptions=True)
+    compiler.gate.set()
+    while service.in_flight:
+        await asyncio.sleep(0.01)
+    del leaver
+    gc.collect()
+    await asyncio.sleep(0.01)
+    assert complaints == []

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from server.engine import TextDelta
+from server.settings import ServerSettings
 from tests.server.fakes import MODEL_NAME, FakeEngine, spell
 from tests.server.running_server import wait_until
 
@@ -123,11 +124,11 @@ def test_a_fault_of_the_grammar_is_an_error_event(client: httpx.Client, engine: 
         TextDelta("ab", (1,)),
         TextDelta("", (), "error", error="No token fits.", error_code="grammar_dead_end"),
     ]
-    *_, failure, done = events(client)
+    *_, failure, done = events(client, guided_regex="a")
     assert json.loads(failure)["error"] == {
         "message": "No token fits.",
         "type": "invalid_request_error",
-        "param": "guided_grammar",
+        "param": "guided_regex",
         "code": "grammar_dead_end",
     }
     assert done == "[DONE]"
@@ -169,3 +170,22 @@ def test_any_text_survives_the_event_format(client: httpx.Client, engine: FakeEn
     engine.script = lambda request: spell(text)
     deltas = [chunk["choices"][0]["delta"] for chunk in chunks(client)]
     assert "".join(delta.get("content", "") for delta in deltas) == text
+
+
+class TestKeepAlive:
+    @pytest.fixture
+    def settings(self) -> ServerSettings:
+        return ServerSettings(keep_alive_s=0.1, access_log=False)
+
+    def test_a_slow_stream_sends_comments(self, client: httpx.Client, engine: FakeEngine) -> None:
+        engine.script = lambda request: [TextDelta("a", (1,)), TextDelta("b", (2,), "stop")]
+        engine.step_s = 0.35
+        response = client.post(URL, json={"messages": HELLO, "stream": True})
+        parts = response.text.split("\n\n")
+        assert parts.count(": keep-alive") >= 4
+        events_only = [part for part in parts if not part.startswith(":")]
+        assert len(events_only) == 5 + 1
+        assert events_only[-2] == "data: [DONE]"
+
+    def test_a_quick_stream_sends_none(self, client: httpx.Client) -> None:
+        assert not any(text.startswith(":") for text in events(client))

@@ -39,6 +39,11 @@ class FakeGrammar:
     gate: threading.Event = field(default_factory=threading.Event, compare=False)
 
 
+def digits_grammar(count: int, **options: Any) -> FakeGrammar:
+    """`count` digits."""
+    return FakeGrammar([DIGITS] * count, **options)
+
+
 @dataclass
 class FakeMatcher:
     grammar: FakeGrammar

@@ -16,7 +16,7 @@ from server.engine import (
     EngineStoppedError,
     GenerationRequest,
 )
-from server.engine.engine import MAX_CAPTURE_BYTES
+from server.engine.captures import MAX_CAPTURE_BYTES
 from tests.models.tiny import EOS, tiny_loaded
 from tests.server.engine.fakes import (
     DIGITS,

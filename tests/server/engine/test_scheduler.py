@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -124,3 +125,21 @@ def test_everything_admitted_gets_tokens(prompts: list[int]) -> None:
     for _ in range(30):
         complete(scheduler.schedule())
     assert all(s.generated >= 5 for s in sequences)
+
+
+def test_waiting_sequences_are_in_the_order_of_their_priorities() -> None:
+    scheduler = cells(1000)
+    for name, priority in [("a", 1), ("b", 0), ("c", 1), ("d", -5), ("e", 0)]:
+        added = sequence(3, name)
+        added.request = replace(added.request, priority=priority)
+        scheduler.add(added)
+    assert [s.request.request_id for s in scheduler.waiting] == ["d", "b", "e", "a", "c"]
+
+
+def test_prompts_whose_logprobs_are_wanted_are_computed_in_shorter_chunks() -> None:
+    scheduler = Scheduler(8, 512, lambda sequences, longest: True)
+    long = sequence(300)
+    scheduler.add(
+        Sequence(replace(long.request, prompt_logprobs=0), long.stream, long.sampling, 100, long.text)
+    )
+    assert complete(scheduler.schedule()).lengths == [128]

@@ -92,3 +92,16 @@ def test_no_piece_ends_within_a_character(tokens: list[int]) -> None:
     whole = bytes(tokens).decode("utf-8", errors="replace")
     assert whole.startswith("".join(pieces))
     assert len(whole) - len("".join(pieces)) <= 3
+
+
+def test_the_stop_string_can_be_given_out() -> None:
+    output = TextOutput(BYTES, ("cd",), includes_stop=True)
+    assert "".join(push_all(output, list(b"abcde"))) == "abcd"
+    assert output.stopped_by == "cd"
+
+
+def test_what_may_not_stop_is_given_out_at_once() -> None:
+    output = TextOutput(BYTES, ("cd",))
+    assert [output.push(token, may_stop=False) for token in b"cdc"] == ["c", "d", "c"]
+    assert [output.push(token) for token in b"dcd"] == ["d", "", ""]
+    assert output.stopped_by == "cd"

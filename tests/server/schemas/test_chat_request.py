@@ -46,7 +46,6 @@ def refusal(**fields: Any) -> ApiError:
         ({"stream_options": {"include_usage": True}}, "stream_options"),
         ({"stream": True, "stream_options": {"include": True}}, "stream_options.include"),
         ({"guided_grammar": 7}, "guided_grammar"),
-        ({"return_captures": True}, "return_captures"),
         ({"return_captures": 1, "guided_grammar": 'root ::= "a"'}, "return_captures"),
         ({"chat_template_kwargs": []}, "chat_template_kwargs"),
         ({"messages": []}, "messages"),
@@ -58,15 +57,11 @@ def refusal(**fields: Any) -> ApiError:
         ({"messages": [*HELLO, {"role": "tool", "content": "a"}]}, "messages[1].tool_call_id"),
         ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "messages[0].content"),
         ({"messages": [{"role": "user", "content": [{"type": "text", "text": 7}]}]}, "messages[0].content"),
-        ({"n": 2}, "n"),
         ({"n": True}, "n"),
-        ({"logprobs": True}, "logprobs"),
-        ({"presence_penalty": 0.1}, "presence_penalty"),
-        ({"response_format": {"type": "json_object"}}, "response_format"),
-        ({"tools": [{"type": "function", "function": {"name": "f"}}]}, "tools"),
-        ({"guided_json": {}}, "guided_json"),
-        ({"guided_regex": "a"}, "guided_regex"),
-        ({"structured_outputs": {"grammar": "root ::= 'a'"}}, "structured_outputs"),
+        ({"use_beam_search": True}, "use_beam_search"),
+        ({"best_of": 2}, "best_of"),
+        ({"vllm_xargs": {"a": 1}}, "vllm_xargs"),
+        ({"suffix": "x"}, "suffix"),
         ({"guided_grammer": 'root ::= "a"'}, "guided_grammer"),
         ({"guided_anything": None}, "guided_anything"),
     ],
@@ -156,5 +151,5 @@ def test_echoed_answer_is_a_message() -> None:
 
 
 def test_refusal_says_which_value_would_pass() -> None:
-    assert "(other than as false)" in refusal(logprobs=True).message
-    assert '(other than as {"type": "text"})' in refusal(response_format={"type": "json_object"}).message
+    assert "(other than as false)" in refusal(use_beam_search=True).message
+    assert "(other than as 1)" in refusal(best_of=2).message

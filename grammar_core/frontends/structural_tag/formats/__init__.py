@@ -53,7 +53,7 @@ FORMAT_TYPES: dict[str, FormatType] = {
     "json_schema": _type(
         lower_json_schema,
         "json_schema",
-        "style any_order max_whitespace_cnt any_whitespace strict_mode excludes",
+        "style any_order max_whitespace_cnt any_whitespace strict_mode excludes whitespace_pattern loosen",
     ),
     "qwen_xml_parameter": _type(lower_qwen_xml_parameter, "json_schema"),
     "any_text": _type(lower_any_text, "excludes", "max_tokens max_chars"),

@@ -7,6 +7,8 @@ from typing import Any
 
 from grammar_core.errors import GrammarError
 from grammar_core.frontends.json_schema.documents import schema_text
+from grammar_core.frontends.json_schema.frontend import check_options
+from grammar_core.frontends.regex import parse_regex
 from grammar_core.frontends.structural_tag.document import as_plain
 from grammar_core.frontends.structural_tag.enclosure import Enclosure, Lowered
 from grammar_core.frontends.structural_tag.errors import reraise_at
@@ -26,6 +28,8 @@ def lower_json_schema(fields: Fields, lowering: Lowering, enclosure: Enclosure) 
         any_whitespace=fields.flag("any_whitespace", True),
         strict_mode=fields.flag("strict_mode", True),
         excludes=fields.texts("excludes"),
+        whitespace_pattern=_whitespace_pattern(fields),
+        loosen=_loosened(fields),
     )
     return _lower(fields, lowering, options)
 
@@ -52,6 +56,28 @@ def _whitespace(fields: Fields) -> int | None:
     if count == 0:
         fields.fail("The field 'max_whitespace_cnt' must be positive", "max_whitespace_cnt")
     return count
+
+
+def _whitespace_pattern(fields: Fields) -> str | None:
+    if "whitespace_pattern" not in fields:
+        return None
+    if "max_whitespace_cnt" in fields or not fields.flag("any_whitespace", True):
+        fields.fail("A pattern of white space says all about it", "whitespace_pattern")
+    pattern = fields.text("whitespace_pattern")
+    try:
+        parse_regex(pattern, flags=None)
+    except GrammarError as error:
+        reraise_at(error, fields.pointer_to("whitespace_pattern"))
+    return pattern
+
+
+def _loosened(fields: Fields) -> frozenset[str]:
+    keywords = frozenset(fields.texts("loosen"))
+    try:
+        check_options("natural", keywords)
+    except ValueError as error:
+        fields.fail(str(error), "loosen")
+    return keywords
 
 
 def _schema(fields: Fields) -> Any:

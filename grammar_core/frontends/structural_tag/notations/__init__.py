@@ -32,6 +32,8 @@ class NotationOptions(NamedTuple):
     any_whitespace: bool = True
     strict_mode: bool = True
     excludes: tuple[str, ...] = ()
+    whitespace_pattern: str | None = None
+    loosen: frozenset[str] = frozenset()
 
 
 class Notation:
@@ -44,14 +46,18 @@ class Notation:
         self.options = options
         self._text = text
         self._layout = build_layout(
-            LayoutOptions(options.any_whitespace, max_whitespace_cnt=options.max_whitespace_cnt)
+            LayoutOptions(
+                options.any_whitespace,
+                max_whitespace_cnt=options.max_whitespace_cnt,
+                whitespace_pattern=options.whitespace_pattern,
+            )
         )
-        self._markup = markup_layout(options.max_whitespace_cnt)
+        self._markup = markup_layout(options.max_whitespace_cnt, options.whitespace_pattern)
         self._last: NotationEmitter | None = None
 
     def add(self, schema: str) -> RuleRef:
         """A reference to the rule of a schema, which is JSON text. Raises JsonSchemaError."""
-        expander = Expander(Documents(schema, {}), loosen=frozenset())
+        expander = Expander(Documents(schema, {}), loosen=self.options.loosen)
         emitter = self._emitter(expander)
         if self._last is not None:
             emitter.share(self._last)

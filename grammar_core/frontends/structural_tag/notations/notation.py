@@ -14,8 +14,9 @@ from grammar_core.frontends.json_schema.layout import Layout
 from grammar_core.frontends.json_schema.leaves import build_leaf
 from grammar_core.frontends.json_schema.texts import TextLanguage
 from grammar_core.frontends.json_schema.values import OBJECT, STRING
+from grammar_core.frontends.regex import parse_regex
 from grammar_core.frontends.structural_tag.notations.raw_texts import raw_text, without
-from grammar_core.ir.nodes import EMPTY, CharClass, Expr, Repeat, Rule, RuleOptions, RuleRef
+from grammar_core.ir.nodes import EMPTY, CharClass, Expr, Regex, Repeat, Rule, RuleOptions, RuleRef
 
 WriteText = Callable[[str], Expr]
 
@@ -137,7 +138,10 @@ class NotationEmitter(Emitter):
                 )
 
 
-def markup_layout(max_whitespace: int | None) -> Layout:
+def markup_layout(max_whitespace: int | None, pattern: str | None) -> Layout:
     """White space between tags, and no commas."""
-    gap = Rule(GAP.name, Repeat(_WHITE_SPACE, 0, max_whitespace))
+    body: Expr = Repeat(_WHITE_SPACE, 0, max_whitespace)
+    if pattern is not None:
+        body = Regex(pattern, False, None, parse_regex(pattern, flags=None))
+    gap = Rule(GAP.name, body)
     return Layout(GAP, EMPTY, GAP, None, b"", (gap,))

@@ -1,0 +1,1 @@
+"""A load test of a running server, with locust."""

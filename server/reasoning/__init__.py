@@ -1,0 +1,1 @@
+"""Models that think before they answer: where their thoughts are, and that constraints begin after them."""

@@ -1,0 +1,32 @@
+"""Clients that leave, and wrong and right grammars, at the same time: nothing is left behind."""
+
+from __future__ import annotations
+
+import gc
+
+from server.app import create_app
+from server.engine.sequence import Sequence
+from server.settings import ServerSettings
+from tests.server.running_server import running_server, wait_until
+from tests.server.soak import soak
+from tests.server.tiny_backend import tiny_backend
+
+
+def test_nothing_is_left_of_clients_that_left() -> None:
+    settings = ServerSettings(max_batch_size=8, max_waiting=500, access_log=False)
+    app = create_app(settings, open_backend=tiny_backend)
+    with running_server(app) as url:
+        outcomes = soak(app, url, leaving=60, wrong=25, right=25, seed=1)
+        engine = app.state.backend.engine
+        assert outcomes["left"] > 10
+        assert outcomes["wrong: 400"] == outcomes["right: 200"] == 25
+        assert engine._runner._slots == {}
+        assert engine._live == set()
+        assert (list(engine._scheduler.running), list(engine._scheduler.waiting)) == ([], [])
+        assert app.state.services.chat._grammars.in_flight == 0
+
+        def is_empty() -> bool:
+            gc.collect()
+            return not any(type(thing) is Sequence for thing in gc.get_objects())
+
+        wait_until(is_empty, limit_s=20)
