@@ -37,6 +37,8 @@ from grammar_core.frontends.json_schema.values import (
 
 MAX_ALTERNATIVES = 2_000
 """Alternatives of one goal for one type."""
+MAX_COMBINATIONS = 20_000
+"""Pairs of alternatives that were put together for one schema document."""
 MAX_IN_PLACE_DEPTH = 60
 """Schemas that apply to one value and stand inside one another (allOf in anyOf in allOf …)."""
 MAX_SUBSCHEMAS = 500_000
@@ -103,6 +105,7 @@ class Expander:
         self._simplified: dict[Goal, Goal] = {}
         self._depth = 0
         self._void_depth = 0
+        self._combinations = 0
 
     # --- goals of places in the documents
 
@@ -390,6 +393,9 @@ class Expander:
         if len(second) == 1 and second[0] is full:
             return first
         met = []
+        self._combinations += len(first) * len(second)
+        if self._combinations > MAX_COMBINATIONS:
+            raise self._too_many(literal, MAX_COMBINATIONS)
         for one in first:
             for other in second:
                 both = self.meet(kind, one, other)
@@ -401,11 +407,11 @@ class Expander:
                     raise self._too_many(literal)
         return _absorbed(met) if kind == OBJECT and len(met) > 2 and not tracked else met
 
-    def _too_many(self, literal: int) -> JsonSchemaLimitError:
+    def _too_many(self, literal: int, limit: int = MAX_ALTERNATIVES) -> JsonSchemaLimitError:
         return JsonSchemaLimitError(
-            f"The combinations of alternatives (anyOf, oneOf, not …) are more than {MAX_ALTERNATIVES:,}",
+            f"The combinations of alternatives (anyOf, oneOf, not …) are more than {limit:,}",
             limit="alternatives",
-            value=MAX_ALTERNATIVES,
+            value=limit,
             pointer=pointer_of(self.subschema(literal).path),
         )
 
@@ -468,6 +474,8 @@ class Expander:
         types = self.types(goal)
         if not types:
             return True
+        if len(goal) == 1:
+            return False  # schemas that exclude themselves are rare, and it takes time to tell
         if self._void_depth >= _VOID_DEPTH:
             return False
         self._void_depth += 1
