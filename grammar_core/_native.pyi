@@ -10,6 +10,13 @@ class Vocabulary:
     @property
     def memory_bytes(self) -> int: ...
 
+class FrameRows:
+    """Rows of frames that many grammars have, for one vocabulary. Thread-safe; at most `limit_bytes`."""
+
+    def __init__(self, limit_bytes: int) -> None: ...
+    @property
+    def memory_bytes(self) -> int: ...
+
 class CompiledGrammar:
     @property
     def memory_bytes(self) -> int: ...
@@ -20,6 +27,7 @@ def compile(
     rule_names: list[str],
     root: int,
     vocabulary: Vocabulary,
+    frame_rows: FrameRows,
     mask_limit_bytes: int,
     compile_seconds: float,
     step_seconds: float,

@@ -17,6 +17,8 @@ from grammar_core.passes.resolve_markers import resolve_markers
 from grammar_core.tokenizer_info import TokenizerInfo
 
 DEFAULT_MASK_BYTES_LIMIT = 256 * 1024 * 1024
+FRAME_ROWS_BYTES_LIMIT = 128 * 1024 * 1024
+"""Memory of the rows that grammars of one compiler share."""
 DEFAULT_COMPILE_SECONDS = 5.0
 DEFAULT_STEP_SECONDS = 1.0
 
@@ -54,6 +56,7 @@ class GrammarCompiler:
             tokenizer_info.control_token_ids,
             tokenizer_info.vocab_size,
         )
+        self._frame_rows = _native.FrameRows(FRAME_ROWS_BYTES_LIMIT)
         self._cache_enabled = cache_enabled
         self._cache = SingleFlightCache[CompiledGrammar](_memory_size, cache_limit_bytes)
 
@@ -160,6 +163,7 @@ class GrammarCompiler:
             program.rule_names,
             program.root,
             self._vocabulary,
+            self._frame_rows,
             self._mask_limit_bytes,
             self._compile_seconds,
             self._step_seconds,

@@ -44,11 +44,11 @@ def expand_macros(rules: tuple[Rule, ...], *, but: Kinds = ()) -> tuple[Rule, ..
     Nodes of the classes `but` stay.
     """
     expansions = {kind: expand for kind, expand in MACRO_EXPANSIONS.items() if kind not in but}
-    if not node_kinds(rules) & expansions.keys():
-        return rules
 
     def expand(expr: Expr) -> Expr:
         expansion = expansions.get(type(expr))
         return expr if expansion is None else expansion(expr)
 
-    return tuple(transform_rule(rule, expand) for rule in rules)
+    return tuple(
+        transform_rule(rule, expand) if node_kinds((rule,)) & expansions.keys() else rule for rule in rules
+    )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from grammar_core.frontends.regex.character_sets import intersect_ranges
+from grammar_core.ir.char_ranges import ANY_CHARACTER, Ranges
 from grammar_core.ir.nodes import (
     EMPTY,
+    Automaton,
     CharClass,
     Choice,
     Expr,
@@ -13,9 +16,9 @@ from grammar_core.ir.nodes import (
     child_expressions,
 )
 
-_LARGE = 500
 _MAX_LENGTHS = 24
 _MAX_DEPTH = 8
+_ANY_TEXT = Repeat(CharClass(ANY_CHARACTER), 0, None)
 
 ByLength = dict[int, list[Expr]]
 """Expressions by the length that all their texts have."""
@@ -24,14 +27,20 @@ ByLength = dict[int, list[Expr]]
 def bound_length(expr: Expr, low: int, high: int | None) -> Expr | None:
     """The texts of the expression of `low` to `high` characters, if its form can say so.
 
-    It can if one part at the top repeats a character, and all others have few different lengths.
+    It can if one part at the top repeats a character, and all others have few different lengths; so it can
+    if that holds for each of several options.
     """
-    if low == 0 and high is None:
-        return expr
+    options = expr.options if isinstance(expr, Choice) else (expr,)
+    bounded = [_bound_option(option, low, high) for option in options]
+    kept = [option for option in bounded if option is not None]
+    return _choice(kept) if len(kept) == len(bounded) else None
+
+
+def _bound_option(expr: Expr, low: int, high: int | None) -> Expr | None:
     before: ByLength | None = {0: []}
     behind: ByLength | None = {0: []}
     varying: Repeat | None = None
-    for item in expr.items if isinstance(expr, Sequence) else (expr,):
+    for item in _without_idle_repetitions(expr.items if isinstance(expr, Sequence) else (expr,)):
         lengths = _by_length(item, _MAX_DEPTH)
         if lengths is not None:
             behind = _one_after_another(behind, lengths)
@@ -41,28 +50,40 @@ def bound_length(expr: Expr, low: int, high: int | None) -> Expr | None:
             return None
     if before is None or behind is None:
         return None
+    if varying is not None and not _ends_itself(varying, behind):
+        return None
     if varying is None:
         kept = [_choice(parts) for length, parts in behind.items() if _holds(length, low, high)]
         return _choice(kept) if kept else CharClass(())
     return _around(before, varying, behind, low, high)
 
 
-def is_large(expr: Expr) -> bool:
-    """Whether an automaton of the expression would have many states, for the copies of what it repeats."""
+def most_copies(expr: Expr) -> int:
+    """How often an automaton would have copies of one part of the expression, which counts repetitions."""
     pending: list[tuple[Expr, int]] = [(expr, 1)]
-    total = 0
+    most = 1
     while pending:
         node, copies = pending.pop()
-        if isinstance(node, CharClass):
-            total += copies
-        elif isinstance(node, Literal):
-            total += copies * len(node.value)
-        elif isinstance(node, Repeat):
+        if isinstance(node, Repeat):
             copies *= max(1, node.min if node.max is None else node.max)
-        if total > _LARGE or copies > _LARGE:
-            return True
-        pending += [(child, copies) for child in child_expressions(node)]
-    return False
+            most = max(most, copies)
+        if not isinstance(node, Automaton):
+            pending += [(child, copies) for child in child_expressions(node)]
+    return most
+
+
+def _without_idle_repetitions(items: tuple[Expr, ...]) -> list[Expr]:
+    """The items of a sequence; a repetition beside any text at an end goes no further than it must."""
+    kept = list(items)
+    for end, neighbour in ((-1, -2), (0, 1)):
+        while len(kept) > 1 and kept[end] == _ANY_TEXT:
+            repeat = kept[neighbour]
+            if not isinstance(repeat, Repeat) or repeat.max == repeat.min:
+                break
+            kept[neighbour] = Repeat(repeat.body, repeat.min, repeat.min)
+            if repeat.min == 0:
+                del kept[neighbour]
+    return kept
 
 
 def _around(before: ByLength, varying: Repeat, behind: ByLength, low: int, high: int | None) -> Expr:
@@ -76,6 +97,25 @@ def _around(before: ByLength, varying: Repeat, behind: ByLength, low: int, high:
             if most is None or most >= least:
                 options.append(_sequence([_choice(fronts), Repeat(varying.body, least, most), _choice(ends)]))
     return _choice(options) if options else CharClass(())
+
+
+def _ends_itself(repeat: Repeat, behind: ByLength) -> bool:
+    """Whether the next character tells that the repetition is over; else each could be read in two ways."""
+    assert isinstance(repeat.body, CharClass)
+    firsts = [_first_characters(part) for length, parts in behind.items() if length for part in parts]
+    return not any(first is None or intersect_ranges(first, repeat.body.ranges) for first in firsts)
+
+
+def _first_characters(expr: Expr) -> Ranges | None:
+    """The characters that texts of the expression begin with, if its form shows them."""
+    while isinstance(expr, Sequence) and expr.items:
+        expr = expr.items[0]
+    if isinstance(expr, CharClass):
+        return expr.ranges
+    if isinstance(expr, Literal) and expr.value:
+        code = ord(expr.value.decode()[0])
+        return ((code, code),)
+    return None
 
 
 def _by_length(expr: Expr, depth: int) -> ByLength | None:

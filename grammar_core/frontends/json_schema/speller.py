@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from grammar_core.frontends.json_schema.length_bounds import is_large
 from grammar_core.frontends.json_schema.string_spelling import (
     character,
     escapes,
@@ -50,12 +49,7 @@ class Speller:
     def named(self, pattern: TextPattern) -> Expr:
         """The strings of a pattern that has a name, without quotes: a rule."""
         assert pattern.name is not None
-        body = (
-            self.expression(pattern.expression)
-            if is_large(pattern.expression)
-            else self.automaton(pattern.language)
-        )
-        return self._define(pattern.name, body)
+        return self._define(pattern.name, self.automaton(pattern.language))
 
     def automaton(self, language: RegularLanguage) -> Expr:
         """The strings of the language, without quotes."""

@@ -12,7 +12,7 @@ from functools import reduce
 from typing import Literal as OneOf
 
 from grammar_core.frontends.json_schema.formats import format_pattern
-from grammar_core.frontends.json_schema.length_bounds import bound_length, is_large
+from grammar_core.frontends.json_schema.length_bounds import bound_length, most_copies
 from grammar_core.frontends.json_schema.patterns import pattern_expression
 from grammar_core.frontends.json_schema.speller import Define, Speller
 from grammar_core.frontends.json_schema.string_spelling import natural_literal, quoted
@@ -22,6 +22,10 @@ from grammar_core.ir.nodes import CharClass, Choice, Expr, Repeat
 from grammar_core.regular import RegularLanguage
 
 Lexical = OneOf["natural", "any"]
+_FEW_COPIES = 32
+"""Repetitions up to this one become states; others are counted if it is clear where they end."""
+_MANY_COPIES = 2_000
+"""Repetitions beyond this one are counted even if it is not."""
 _FREE_TEXT = TextPattern(Repeat(CharClass(ANY_CHARACTER), 0, None))
 
 
@@ -70,7 +74,10 @@ class TextLanguage:
 
         Raises RegexError with the column, GrammarLimitError.
         """
-        return TextLanguage(patterns=(TextPattern(pattern_expression(pattern)),))
+        expression = pattern_expression(pattern)
+        if bound_length(expression, 0, None) == _FREE_TEXT.expression:
+            return _ALL
+        return TextLanguage(patterns=(TextPattern(expression),))
 
     @staticmethod
     def format(name: str) -> TextLanguage:
@@ -205,13 +212,16 @@ class TextLanguage:
         )
 
     def _body(self, speller: Speller) -> Expr:
-        if not self._excluded and len(self._patterns) < 2:
-            pattern = self._patterns[0] if self._patterns else _FREE_TEXT
-            if pattern.name is not None and not self._low and self._high is None:
-                return speller.named(pattern)
-            bounded = bound_length(pattern.expression, self._low, self._high)
-            if bounded is not None and (is_large(bounded) or not self._patterns):
-                return speller.expression(bounded)
+        if self._excluded or len(self._patterns) > 1:
+            return speller.automaton(self.language)
+        pattern = self._patterns[0] if self._patterns else _FREE_TEXT
+        if pattern.name is not None and not self._low and self._high is None:
+            return speller.named(pattern)
+        counted = bound_length(pattern.expression, self._low, self._high)
+        if counted is not None and (not self._patterns or most_copies(counted) > _FEW_COPIES):
+            return speller.expression(counted)
+        if not self._low and self._high is None and most_copies(pattern.expression) > _MANY_COPIES:
+            return speller.expression(pattern.expression)
         return speller.automaton(self.language)
 
     def _build_language(self) -> RegularLanguage:

@@ -11,6 +11,7 @@ namespace {
 
 constexpr int64_t kInlineAlways = 48;    // expanded size up to which a rule is copied into every caller
 constexpr int64_t kInlineSingle = 4096;  // the same for a rule with a single caller
+constexpr int64_t kWideClass = 128;      // characters from which on a loop over a class is free text
 constexpr int64_t kUnrollAlways = 64;    // expanded size up to which a repetition becomes copies
 constexpr int64_t kUnrollLimit = 1'000;  // expanded size of a repetition that must become copies
 
@@ -31,6 +32,7 @@ class Analyzer {
     facts_.nonempty.assign(source.expressions.size(), 0);
     facts_.counted.assign(source.expressions.size(), 0);
     facts_.inlined.assign(rule_count_, 0);
+    facts_.framed.assign(rule_count_, 0);
     facts_.recursive.assign(rule_count_, 0);
     facts_.left_recursive.assign(rule_count_, 0);
     facts_.rule_nullable.assign(rule_count_, 0);
@@ -364,14 +366,67 @@ class Analyzer {
     std::sort(order.begin(), order.end(),
               [&](int32_t a, int32_t b) { return components.of[a] < components.of[b]; });
     std::vector<int64_t> size(source_.expressions.size(), 0);
+    texts_.resize(source_.expressions.size());
     for (const int32_t rule : order) {  // callees first
-      for (int32_t e = ranges_[rule].begin; e < ranges_[rule].end; ++e) size[e] = expanded_size(e, size);
+      for (int32_t e = ranges_[rule].begin; e < ranges_[rule].end; ++e) {
+        size[e] = expanded_size(e, size);
+        texts_[e] = text_kind(e);
+      }
       const int64_t body_size = size[source_.rule_bodies[rule]];
       const int64_t limit = reference_count_[rule] == 1 ? kInlineSingle : kInlineAlways;
       facts_.recursive[rule] = components.cyclic[components.of[rule]];
-      facts_.inlined[rule] =
-          !facts_.recursive[rule] && body_size <= limit && !source_.rule_options[rule].any();
+      const bool is_plain = !facts_.recursive[rule] && !source_.rule_options[rule].any();
+      const TextKind& text = texts_[source_.rule_bodies[rule]];
+      facts_.framed[rule] = is_plain && rule != source_.root && text.calls_nothing && text.loops;
+      facts_.inlined[rule] = is_plain && body_size <= limit && !facts_.framed[rule];
     }
+  }
+
+  struct TextKind {
+    bool calls_nothing = true;  // becomes an automaton without calls
+    bool is_wide = false;       // has a class of many characters
+    bool loops = false;         // loops over such a class
+    void add(const TextKind& part) {
+      calls_nothing &= part.calls_nothing;
+      is_wide |= part.is_wide;
+      loops |= part.loops;
+    }
+  };
+
+  TextKind text_kind(int32_t index) const {
+    const Expression& e = source_.expressions[index];
+    TextKind kind;
+    switch (e.op) {
+      case Op::kLiteral:
+        break;
+      case Op::kCharClass: {
+        int64_t characters = 0;
+        for (int64_t i = 0; i < e.count; ++i)
+          characters += source_.ranges[e.first + i].high - source_.ranges[e.first + i].low + 1;
+        kind.is_wide = characters >= kWideClass;
+        break;
+      }
+      case Op::kRuleRef:
+        if (facts_.inlined[e.first]) return texts_[source_.rule_bodies[e.first]];
+        kind.calls_nothing = false;
+        break;
+      case Op::kTokenSet:
+      case Op::kMembers:
+        kind.calls_nothing = false;
+        break;
+      case Op::kSequence:
+      case Op::kChoice:
+      case Op::kAutomaton:
+        for (const int32_t child : source_.children_of(e)) kind.add(texts_[child]);
+        kind.loops |= e.op == Op::kAutomaton && kind.is_wide;
+        break;
+      case Op::kRepeat:
+        kind = texts_[e.first];
+        kind.calls_nothing &= !facts_.counted[index];
+        kind.loops |= e.max == kUnbounded && kind.is_wide;
+        break;
+    }
+    return kind;
   }
 
   int64_t expanded_size(int32_t index, const std::vector<int64_t>& size) {
@@ -434,6 +489,7 @@ class Analyzer {
   std::vector<int32_t> not_nullable_, not_productive_;  // of sequences: children of which that is not known
   std::vector<uint8_t> has_text_;                       // of sequences: some child is nonempty
   std::vector<uint8_t> must_unroll_;
+  std::vector<TextKind> texts_;  // by expression
 };
 
 }  // namespace

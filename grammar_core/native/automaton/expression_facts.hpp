@@ -14,6 +14,7 @@ struct ExpressionFacts {
   std::vector<uint8_t> nonempty;   // by expression: derives some string that is not empty
   std::vector<uint8_t> counted;    // by expression: a repetition that becomes a counter instead of copies
   std::vector<uint8_t> inlined;    // by rule: copied into its callers
+  std::vector<uint8_t> framed;     // by rule: free text in a frame of its own, which other grammars have too
   std::vector<uint8_t> recursive;  // by rule
   std::vector<uint8_t> left_recursive;  // by rule: a text of it can begin with another text of it
 

@@ -9,6 +9,7 @@ namespace syntagma {
 namespace {
 
 constexpr size_t kMemoryLimit = size_t{256} << 20;
+constexpr size_t kLongestShape = 20'000;  // numbers of a symbol's automaton up to which frames are shared
 
 }  // namespace
 
@@ -405,6 +406,30 @@ void MacroAutomaton::add_temperatures_of_owner(int32_t context, int32_t nfa_stat
       pending.push_back(caller);
     }
   }
+}
+
+std::vector<int32_t> MacroAutomaton::regular_frame(int32_t id) {
+  const std::lock_guard lock(mutex_);
+  const MacroState& m = states_[id];
+  const Context& c = contexts_[m.context];
+  if (c.wanted.size() != 2 || !c.corners.empty()) return {};
+  const auto [entry, added] = shapes_.try_emplace(c.wanted[0]);
+  if (added) {
+    entry->second = nfa_.shape(c.wanted[0]);
+    if (entry->second.size() > kLongestShape) entry->second.clear();
+    account(entry->second.size() * sizeof(int32_t) + 64);
+  }
+  if (entry->second.empty()) return {};
+  std::vector<int32_t> key = entry->second;
+  key.push_back(m.reports != 0 ? -4 : -3);
+  key.push_back(c.lazy ? -4 : -3);
+  for (const int32_t s : state_sets_[m.states]) key.push_back(nfa_.rank_in_owner(s));
+  return key;
+}
+
+int32_t MacroAutomaton::frame_reports(int32_t id) {
+  const std::lock_guard lock(mutex_);
+  return contexts_[states_[id].context].wanted[1];
 }
 
 int32_t MacroAutomaton::union_reports(int32_t a, int32_t b) {

@@ -132,6 +132,12 @@ class MacroAutomaton {
   // Bytes that may follow where `reports` are handed to parents.
   ByteSet follow(int32_t reports);
 
+  // What a frame of one regular symbol depends on from state `id` on, the same in every grammar; empty for
+  // any other frame.
+  std::vector<int32_t> regular_frame(int32_t id);
+  // What a state's frame hands to its parents, if it has a single symbol.
+  int32_t frame_reports(int32_t id);
+
   size_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
 
  private:
@@ -184,6 +190,7 @@ class MacroAutomaton {
   std::unordered_map<uint64_t, int32_t> token_targets_;
   std::unordered_map<uint64_t, ActiveTemperatures> known_temperatures_;
   std::vector<Context> contexts_;
+  std::unordered_map<int32_t, std::vector<int32_t>> shapes_;  // by symbol
   std::unordered_map<uint64_t, int32_t> tail_reports_;
   std::vector<int32_t> set_, accepted_, edge_states_, captured_now_, reached_, reported_;
   std::vector<uint32_t> in_set_;

@@ -34,6 +34,40 @@ Nfa::Nfa(const GrammarSource& source) : token_sets_(source.token_sets) {
   NfaBuilder(source, *this).build();
   compute_byte_classes();
   compute_follow();
+  rank_states();
+}
+
+void Nfa::rank_states() {
+  states_of_.resize(symbols_.size());
+  ranks_.resize(state_count());
+  for (int32_t s = 0; s < state_count(); ++s) {
+    ranks_[s] = static_cast<int32_t>(states_of_[owners_[s]].size());
+    states_of_[owners_[s]].push_back(s);
+  }
+}
+
+std::vector<int32_t> Nfa::shape(int32_t symbol) const {
+  const Symbol& s = symbols_[symbol];
+  if (s.is_counter() || is_derived(s.start)) return {};
+  const auto end_of = [](const std::vector<uint32_t>& begin, int32_t state) { return begin[state + 1]; };
+  std::vector<int32_t> words{ranks_[s.start], ranks_[s.accept]};
+  for (const int32_t state : states_of_[symbol]) {
+    if (call_begin_[state] != end_of(call_begin_, state) ||
+        token_begin_[state] != end_of(token_begin_, state))
+      return {};
+    words.push_back(-1);
+    for (const ByteEdge& e : byte_edges(state)) {
+      if (owners_[e.target] != symbol) return {};
+      words.push_back(e.low << 8 | e.high);
+      words.push_back(ranks_[e.target]);
+    }
+    words.push_back(-2);
+    for (const int32_t target : empty_edges(state)) {
+      if (owners_[target] != symbol) return {};
+      words.push_back(ranks_[target]);
+    }
+  }
+  return words;
 }
 
 void Nfa::compute_byte_classes() {

@@ -117,6 +117,11 @@ class Nfa {
   }
   uint8_t representative(int byte_class) const { return representative_[byte_class]; }
 
+  // The automaton of a symbol that calls nothing, as numbers: equal for equal automata, whatever the grammar.
+  // Empty for any other symbol. `rank_of` gives the place of each of its states in that.
+  std::vector<int32_t> shape(int32_t symbol) const;
+  int32_t rank_in_owner(int32_t state) const { return ranks_[state]; }
+
   size_t memory_bytes() const;
   // Of the derived states so far.
   size_t derived_bytes() const { return derived_bytes_; }
@@ -134,6 +139,7 @@ class Nfa {
   void expand(DerivedState& state);
   void expand_entrance(DerivedState& state);
   void compute_byte_classes();
+  void rank_states();
   void compute_follow();
   std::vector<uint8_t> states_before_acceptance();
 
@@ -148,6 +154,8 @@ class Nfa {
   std::vector<TokenSet> token_sets_;
   std::vector<int32_t> accepts_;
   std::vector<int32_t> owners_;
+  std::vector<int32_t> ranks_;                   // by state: its place among those of its owner
+  std::vector<std::vector<int32_t>> states_of_;  // by symbol
   std::vector<ByteSet> follow_;
   std::vector<MemberLoop> loops_;
   std::deque<DerivedState> derived_;

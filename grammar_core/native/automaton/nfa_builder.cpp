@@ -12,7 +12,7 @@ namespace {
 
 constexpr int32_t kMaxStates = 2'000'000;
 constexpr int64_t kMaxCopies = 100'000;
-constexpr size_t kMaxCopiedLabels = 256;
+constexpr int64_t kMaxCopiedLabels = 256;
 
 }  // namespace
 
@@ -62,8 +62,8 @@ int32_t NfaBuilder::rule_symbol(int32_t rule) {
     nfa_.symbols_[body].early = early;
     add_empty(nfa_.symbols_[body].start, nfa_.symbols_[early].start);
   }
-  if (options.lazy ||
-      options.has_budget()) {  // a frame of its own, so that ending early ends only this occurrence
+  if (options.lazy || options.has_budget() ||
+      facts_.framed[rule]) {  // a frame of its own, so that ending early ends only this occurrence
     Symbol once;
     once.max_tokens = options.max_tokens;
     once.max_chars = options.max_chars;
@@ -343,17 +343,19 @@ void NfaBuilder::build_automaton(const Task& task, const Expression& e) {
   }
   add_empty(task.from, state_of[0]);
   for (const int32_t state : shape.accepting) add_empty(state_of[state], task.to);
+  const auto is_rule = [&](int32_t label) { return source_.expressions[label].op == Op::kRuleRef; };
+  const auto rules = std::count_if(labels.begin(), labels.end(), is_rule);
   for (size_t i = 0; i < shape.edges.size(); ++i) {
     const auto [from, to] = shape.edges[i];
     if (facts_.productive(labels[i]) && state_of[from] >= 0 && state_of[to] >= 0)
-      build_label({labels[i], state_of[from], state_of[to], task.owner}, shape.edges.size());
+      build_label({labels[i], state_of[from], state_of[to], task.owner}, rules <= kMaxCopiedLabels);
   }
 }
 
-// A rule as the label of very many edges is called and not copied into each.
-void NfaBuilder::build_label(const Task& task, size_t edges) {
+// A rule is called and not copied where an automaton has so many labels that are rules.
+void NfaBuilder::build_label(const Task& task, bool may_copy) {
   const Expression& e = source_.expressions[task.expression];
-  const bool is_called = e.op == Op::kRuleRef && facts_.inlined[e.first] && edges > kMaxCopiedLabels;
+  const bool is_called = !may_copy && e.op == Op::kRuleRef && facts_.inlined[e.first];
   if (!is_called || in_lazy(task)) return add_task(task.expression, task.from, task.to, task.owner);
   if (facts_.nullable[task.expression]) add_empty(task.from, task.to);
   if (facts_.nonempty[task.expression])

@@ -55,11 +55,11 @@ class NfaBuilder {
   void build_copies(const Task& task, const Expression& e);
   void build_automaton(const Task& task, const Expression& e);
   void build_other_texts(const Task& task, const Expression& e);
+  void build_label(const Task& task, bool may_copy);
   void build_members(const Task& task, const Expression& e);
   void run_tasks(size_t remaining);
   int32_t members_symbol(int32_t expression);
   int32_t member_symbol(int32_t reference, bool repeatable);
-  void build_label(const Task& task, size_t edges);
   void finish();
   template <typename Edge>
   void place_edges(std::vector<Placed<Edge>>& placed, std::vector<uint32_t>& begin, std::vector<Edge>& edges);

@@ -45,7 +45,8 @@ void init_vocabulary(Vocabulary* self, const nb::list& tokens, std::vector<int32
 
 std::shared_ptr<CompiledGrammar> compile(const nb::bytes& program, const nb::bytes& literals,
                                          std::vector<std::string> rule_names, int32_t root,
-                                         std::shared_ptr<Vocabulary> vocabulary, size_t mask_bytes_limit,
+                                         std::shared_ptr<Vocabulary> vocabulary,
+                                         std::shared_ptr<FrameRows> frame_rows, size_t mask_bytes_limit,
                                          double compile_seconds, double step_seconds) {
   std::vector<int64_t> words(program.size() / sizeof(int64_t));
   std::memcpy(words.data(), program.c_str(), words.size() * sizeof(int64_t));
@@ -53,7 +54,7 @@ std::shared_ptr<CompiledGrammar> compile(const nb::bytes& program, const nb::byt
   const nb::gil_scoped_release release;
   const TimeLimit limit("Compiling the grammar", compile_seconds);
   GrammarSource source = decode_program(words, std::move(text), std::move(rule_names), root);
-  return std::make_shared<CompiledGrammar>(std::move(source), std::move(vocabulary),
+  return std::make_shared<CompiledGrammar>(std::move(source), std::move(vocabulary), std::move(frame_rows),
                                            CompiledGrammarLimits{mask_bytes_limit, step_seconds});
 }
 
@@ -171,6 +172,10 @@ NB_MODULE(_native, m) {
       .def("__init__", &init_vocabulary, "tokens"_a, "stop_tokens"_a, "control_tokens"_a, "size"_a)
       .def_prop_ro("size", &Vocabulary::size)
       .def_prop_ro("memory_bytes", &Vocabulary::memory_bytes);
+
+  nb::class_<FrameRows>(m, "FrameRows")
+      .def(nb::init<size_t>(), "limit_bytes"_a)
+      .def_prop_ro("memory_bytes", &FrameRows::memory_bytes);
 
   nb::class_<CompiledGrammar>(m, "CompiledGrammar")
       .def_prop_ro("memory_bytes", &CompiledGrammar::memory_bytes);

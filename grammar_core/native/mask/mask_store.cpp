@@ -3,9 +3,19 @@
 #include <algorithm>
 
 namespace syntagma {
+namespace {
 
-MaskStore::MaskStore(MacroAutomaton& automaton, std::shared_ptr<const Vocabulary> vocabulary)
-    : automaton_(automaton), vocabulary_(std::move(vocabulary)), walk_(automaton, *vocabulary_) {
+constexpr size_t kMostSharedOrigins = 64;
+constexpr size_t kFewOrigins = 8;  // so few rests of tokens are not worth merging
+
+}  // namespace
+
+MaskStore::MaskStore(MacroAutomaton& automaton, std::shared_ptr<const Vocabulary> vocabulary,
+                     std::shared_ptr<FrameRows> shared)
+    : automaton_(automaton),
+      vocabulary_(std::move(vocabulary)),
+      shared_(std::move(shared)),
+      walk_(automaton, *vocabulary_) {
   exit_sets_.intern(std::vector<int32_t>{0});
   keep(Row());  // id 0, so that no pair of two other rows has key 0
   nothing_ = rows_.back().get();
@@ -17,7 +27,8 @@ const WalkResult* MaskStore::compute_plain(int32_t macro, int32_t exit_set) {
   const MemoryUpdate update{*this};
   const uint64_t key = (static_cast<uint64_t>(macro) + 1) << 32 | static_cast<uint32_t>(exit_set);
   if (const uint64_t found = plain_results_.find(key)) return reinterpret_cast<const WalkResult*>(found);
-  const WalkResult* result = result_of_state(walk_.walker().state_of({macro, kBaseParents}), exit_set, true);
+  const WalkResult* result = result_of_state(walk_.walker().state_of({macro, kBaseParents}), exit_set, true,
+                                             {macro, automaton_.frame_reports(macro)});
   plain_results_.insert(key, reinterpret_cast<uint64_t>(result));
   return result;
 }
@@ -69,8 +80,11 @@ std::vector<MaskStore::CountedResult> MaskStore::counted_results(StackArena& are
       relative = walk_.walker().arena().single_parent(walk_.walker().arena().intern_node(
           {kNone, node.counter, relative, within_reach(node.needed), within_reach(node.left)}));
     }
+    const Frame frame =
+        is_single ? Frame{item.macro, automaton_.counter(arena.node(path.counters[0]).counter).reports}
+                  : Frame{};
     const WalkResult* result =
-        result_of_state(walk_.walker().state_of({item.macro, relative}), exit_set, may_walk);
+        result_of_state(walk_.walker().state_of({item.macro, relative}), exit_set, may_walk, frame);
     found.push_back({result, below});
     if (!is_single || result == nullptr || exit_set != kWholeTrie) continue;
     const uint64_t key = counted_key(arena.node(path.counters[0]).counter, item.macro);
@@ -79,16 +93,55 @@ std::vector<MaskStore::CountedResult> MaskStore::counted_results(StackArena& are
   return found;
 }
 
-const WalkResult* MaskStore::result_of_state(int32_t state, int32_t exit_set, bool may_walk) {
+const WalkResult* MaskStore::result_of_state(int32_t state, int32_t exit_set, bool may_walk, Frame frame) {
   const uint64_t key = static_cast<uint64_t>(state) << 32 | static_cast<uint32_t>(exit_set);
   const auto found = results_.find(key);
   if (found != results_.end()) return found->second.get();
-  return may_walk ? walk(state, exit_set) : nullptr;
+  const FrameRows::Key shared = shared_key(frame, exit_set, {0});
+  if (!shared.empty())
+    if (const auto known = shared_->find(shared))
+      return results_.emplace(key, adopt(*known, frame)).first->second.get();
+  if (!may_walk) return nullptr;
+  const WalkResult* result = walk(state, exit_set);
+  if (!shared.empty()) share(shared, *result);
+  return result;
+}
+
+// Empty for what is not shared. `kind` tells walks of one frame apart.
+FrameRows::Key MaskStore::shared_key(Frame frame, int32_t exit_set, std::vector<int32_t> kind) {
+  if (frame.macro == kNone || origins(exit_set).size() > kMostSharedOrigins) return {};
+  const std::vector<int32_t> own = automaton_.regular_frame(frame.macro);
+  if (own.empty()) return {};
+  FrameRows::Key key = std::move(kind);
+  key.push_back(static_cast<int32_t>(own.size()));
+  key.insert(key.end(), own.begin(), own.end());
+  key.insert(key.end(), origins(exit_set).begin(), origins(exit_set).end());
+  key.push_back(-1);
+  const ByteSet follow = automaton_.follow(frame.reports);
+  for (int byte = 0; byte < 256; ++byte)
+    if (follow.contains(static_cast<uint8_t>(byte))) key.push_back(byte);
+  return key;
+}
+
+std::unique_ptr<WalkResult> MaskStore::adopt(const FrameWalk& walk, Frame frame) {
+  auto result = std::make_unique<WalkResult>();
+  result->row = keep(Row(walk.row));
+  if (!walk.leaving.empty()) result->exits.push_back({frame.reports, exit_sets_.intern(walk.leaving)});
+  return result;
+}
+
+void MaskStore::share(const FrameRows::Key& key, const WalkResult& result) {
+  auto walk = std::make_shared<FrameWalk>();
+  walk->row = *result.row;
+  for (const Exit& exit : result.exits)
+    walk->leaving.assign(origins(exit.exit_set).begin(), origins(exit.exit_set).end());
+  shared_->add(key, std::move(walk));
 }
 
 const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set) {
   const std::vector<int32_t> from(origins(exit_set).begin(), origins(exit_set).end());
-  const WalkFindings findings = walk_.run(start, from, false);
+  const WalkFindings findings =
+      from.size() < kFewOrigins ? walk_.run(start, from, false) : walk_.run(start, merged_trie(exit_set));
   std::vector<RankRange> ranges;
   for (const ConsumedTokens& tokens : findings.consumed) ranges.emplace_back(tokens.first, tokens.last);
   std::vector<std::pair<int32_t, int32_t>> leaving;
@@ -100,6 +153,21 @@ const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set) {
   result->exits = group_exits(std::move(leaving));
   const uint64_t key = static_cast<uint64_t>(start) << 32 | static_cast<uint32_t>(exit_set);
   return results_.emplace(key, std::move(result)).first->second.get();
+}
+
+const MergedTrie& MaskStore::merged_trie(int32_t exit_set) {
+  if (const auto found = merged_tries_.find(exit_set); found != merged_tries_.end()) return *found->second;
+  FrameRows::Key key{-1};  // no walk has this kind
+  key.insert(key.end(), origins(exit_set).begin(), origins(exit_set).end());
+  std::shared_ptr<const FrameWalk> walk = shared_->find(key);
+  if (walk == nullptr) {
+    auto built = std::make_shared<FrameWalk>();
+    built->rests = std::make_shared<MergedTrie>(*vocabulary_, origins(exit_set));
+    shared_->add(key, built);
+    walk = std::move(built);
+  }
+  row_bytes_ += walk->rests->memory_bytes();
+  return *merged_tries_.emplace(exit_set, walk->rests).first->second;
 }
 
 // Token sets stand at token boundaries only.
@@ -176,7 +244,42 @@ MaskStore::CountedWalk* MaskStore::counted_walk(int32_t counter, int32_t macro, 
   const uint64_t key = static_cast<uint64_t>(start) << 32 | static_cast<uint32_t>(exit_set);
   const auto found = counted_walks_.find(key);
   if (found != counted_walks_.end()) return found->second.get();
-  if (!may_walk) return nullptr;
+  const int32_t reports = automaton_.counter(counter).reports;
+  const std::vector<int32_t> body = automaton_.regular_frame(automaton_.counter(counter).body_start);
+  const FrameRows::Key shared = body.empty() ? body : shared_key({macro, reports}, exit_set, body);
+  std::unique_ptr<CountedWalk> walk;
+  if (!shared.empty())
+    if (const auto known = shared_->find(shared)) walk = adopt_counted(*known, reports);
+  if (walk == nullptr) {
+    if (!may_walk) return nullptr;
+    walk = run_counted_walk(start, exit_set);
+    if (!shared.empty()) share_counted(shared, *walk);
+  }
+  row_bytes_ += walk->findings.consumed.size() * sizeof(ConsumedTokens) +
+                walk->findings.leaving.size() * sizeof(LeavingPlace) + sizeof(CountedWalk);
+  if (exit_set == kWholeTrie && walk->findings.countable)
+    whole_counted_walks_.insert(counted_key(counter, macro), reinterpret_cast<uint64_t>(walk.get()));
+  return counted_walks_.emplace(key, std::move(walk)).first->second.get();
+}
+
+std::unique_ptr<MaskStore::CountedWalk> MaskStore::adopt_counted(const FrameWalk& walk, int32_t reports) {
+  auto counted = std::make_unique<CountedWalk>();
+  counted->findings = walk.counted;
+  for (LeavingPlace& place : counted->findings.leaving) place.reports = reports;
+  counted->by_characters = keep(Row(walk.row));
+  counted->most = walk.most;
+  return counted;
+}
+
+void MaskStore::share_counted(const FrameRows::Key& key, const CountedWalk& counted) {
+  auto walk = std::make_shared<FrameWalk>();
+  walk->row = *counted.by_characters;
+  walk->counted = counted.findings;
+  walk->most = counted.most;
+  shared_->add(key, std::move(walk));
+}
+
+std::unique_ptr<MaskStore::CountedWalk> MaskStore::run_counted_walk(int32_t start, int32_t exit_set) {
   auto walk = std::make_unique<CountedWalk>();
   const std::vector<int32_t> from(origins(exit_set).begin(), origins(exit_set).end());
   walk->findings = walk_.run(start, from, true);
@@ -192,11 +295,7 @@ MaskStore::CountedWalk* MaskStore::counted_walk(int32_t counter, int32_t macro, 
   for (const LeavingPlace& place : walk->findings.leaving)
     walk->most = std::max(walk->most, place.iterations);
   walk->by_characters = keep(Row::from_ranges(*vocabulary_, by_characters));
-  row_bytes_ += walk->findings.consumed.size() * sizeof(ConsumedTokens) +
-                walk->findings.leaving.size() * sizeof(LeavingPlace) + sizeof(CountedWalk);
-  if (exit_set == kWholeTrie && walk->findings.countable)
-    whole_counted_walks_.insert(counted_key(counter, macro), reinterpret_cast<uint64_t>(walk.get()));
-  return counted_walks_.emplace(key, std::move(walk)).first->second.get();
+  return walk;
 }
 
 // What is left of a walk when only so many iterations are needed and left.

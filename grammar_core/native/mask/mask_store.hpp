@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "automaton/concurrent.hpp"
+#include "mask/frame_rows.hpp"
 #include "mask/row.hpp"
 #include "mask/vocabulary_walk.hpp"
 
@@ -34,7 +35,9 @@ struct WalkResult {
 
 class MaskStore {
  public:
-  MaskStore(MacroAutomaton& automaton, std::shared_ptr<const Vocabulary> vocabulary);
+  // Of frames that are known to `shared`, what walks found there is taken over.
+  MaskStore(MacroAutomaton& automaton, std::shared_ptr<const Vocabulary> vocabulary,
+            std::shared_ptr<FrameRows> shared);
 
   const Vocabulary& vocabulary() const { return *vocabulary_; }
 
@@ -91,12 +94,25 @@ class MaskStore {
     if (found != 0) return reinterpret_cast<const WalkResult*>(found);
     return may_walk ? compute_plain(macro, exit_set) : nullptr;
   }
+  struct CountedWalk;
   const WalkResult* compute_plain(int32_t macro, int32_t exit_set);
   const Row* compute_merged(uint64_t key, const Row& a, const Row& b);
   const Row* keep(Row row);
   std::vector<CountedResult> counted_results(StackArena& arena, Item item, int32_t exit_set, bool may_walk);
-  const WalkResult* result_of_state(int32_t state, int32_t exit_set, bool may_walk);
+  // A frame on its own, and what is handed to its parents when it ends; kNone for anything else.
+  struct Frame {
+    int32_t macro = kNone;
+    int32_t reports = 0;
+  };
+  const WalkResult* result_of_state(int32_t state, int32_t exit_set, bool may_walk, Frame frame);
   const WalkResult* walk(int32_t start, int32_t exit_set);
+  const MergedTrie& merged_trie(int32_t exit_set);
+  FrameRows::Key shared_key(Frame frame, int32_t exit_set, std::vector<int32_t> kind);
+  std::unique_ptr<WalkResult> adopt(const FrameWalk& walk, Frame frame);
+  void share(const FrameRows::Key& key, const WalkResult& result);
+  std::unique_ptr<CountedWalk> run_counted_walk(int32_t start, int32_t exit_set);
+  std::unique_ptr<CountedWalk> adopt_counted(const FrameWalk& walk, int32_t reports);
+  void share_counted(const FrameRows::Key& key, const CountedWalk& walk);
   const Row* with_token_sets(const Row* row, int32_t state, int32_t exit_set);
   const Row* token_set_row(int32_t set);
   int64_t within_reach(int64_t iterations) const;
@@ -133,6 +149,7 @@ class MaskStore {
 
   MacroAutomaton& automaton_;
   std::shared_ptr<const Vocabulary> vocabulary_;
+  std::shared_ptr<FrameRows> shared_;
   std::mutex mutex_;
   ConcurrentMap plain_results_;   // (macro-state, exit set) to WalkResult*
   ConcurrentMap single_results_;  // (counter of one iteration, macro-state) to WalkResult*, of whole tokens
@@ -145,6 +162,7 @@ class MaskStore {
   // Under the lock.
   VocabularyWalk walk_;
   SequenceInterner exit_sets_;
+  std::unordered_map<int32_t, std::shared_ptr<const MergedTrie>> merged_tries_;  // by exit set
   std::unordered_map<uint64_t, std::unique_ptr<WalkResult>> results_;  // by walker state and exit set
   std::vector<std::unique_ptr<Row>> rows_;
   std::unordered_map<uint64_t, std::unique_ptr<CountedWalk>> counted_walks_;  // by walker state and exit set

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 
 namespace syntagma {
 namespace {
@@ -93,16 +94,27 @@ Row Row::intersect(const Vocabulary& vocabulary, const Row& row, std::span<const
 }
 
 Row Row::merge(const Vocabulary& vocabulary, const Row& a, const Row& b) {
-  std::vector<uint32_t> words(vocabulary.mask_words(), 0);
-  a.add_to(vocabulary, words.data());
-  b.add_to(vocabulary, words.data());
-  return from_words(vocabulary, std::move(words));
+  if (a.form_ == Form::kAllowed && b.form_ == Form::kAllowed &&
+      a.data_.size() + b.data_.size() <= kListLimit) {
+    Row row;
+    std::set_union(a.data_.begin(), a.data_.end(), b.data_.begin(), b.data_.end(),
+                   std::back_inserter(row.data_));
+    return row;
+  }
+  const Row& larger = a.form_ == Form::kAllowed ? b : a;
+  const Row& other = a.form_ == Form::kAllowed ? a : b;
+  Row row;
+  row.form_ = Form::kDense;
+  row.data_.resize(vocabulary.mask_words());
+  larger.write(vocabulary, row.data_.data());
+  other.add_to(vocabulary, row.data_.data());
+  return row;
 }
 
 Row Row::from_words(const Vocabulary& vocabulary, std::vector<uint32_t> words) {
   Row row;
   size_t allowed = 0;
-  for (const uint32_t word : words) allowed += std::popcount(word);
+  for (size_t i = 0; i < words.size() && allowed <= kListLimit; ++i) allowed += std::popcount(words[i]);
   if (allowed > kListLimit) {
     row.form_ = Form::kDense;
     row.data_ = std::move(words);
@@ -116,13 +128,17 @@ Row Row::from_words(const Vocabulary& vocabulary, std::vector<uint32_t> words) {
 
 void Row::finish(const Vocabulary& vocabulary, uint32_t id) {
   id_ = id;
-  size_t allowed = data_.size();
-  if (form_ == Form::kExcluded) allowed = vocabulary.text_token_count() - data_.size();
+  const auto size = static_cast<size_t>(vocabulary.size());
   if (form_ == Form::kDense) {
-    allowed = 0;
-    for (const uint32_t word : data_) allowed += std::popcount(word);
+    const size_t whole = size / 32;
+    const uint32_t rest = (uint32_t{1} << (size % 32)) - 1;
+    allows_all_ = std::all_of(data_.begin(), data_.begin() + static_cast<std::ptrdiff_t>(whole),
+                              [](uint32_t word) { return word == UINT32_MAX; }) &&
+                  (rest == 0 || (data_[whole] & rest) == rest);
+    return;
   }
-  allows_all_ = allowed == static_cast<size_t>(vocabulary.size());
+  const size_t listed = data_.size();
+  allows_all_ = (form_ == Form::kExcluded ? vocabulary.text_token_count() - listed : listed) == size;
 }
 
 void Row::write(const Vocabulary& vocabulary, uint32_t* words) const {

@@ -69,6 +69,40 @@ void VocabularyWalk::walk_below(uint32_t origin, int32_t start, bool counted, Wa
   }
 }
 
+WalkFindings VocabularyWalk::run(int32_t start, const MergedTrie& rests) {
+  walker_.begin_walk();
+  WalkFindings findings;
+  const auto consume = [&](std::span<const uint32_t> ranks) {
+    for (const uint32_t rank : ranks) findings.consumed.push_back({rank, rank + 1, 0});
+  };
+  path_[0] = {start, 0};
+  for (uint32_t node = 1; node < rests.size();) {
+    const MergedTrie::Node& n = rests.node(node);
+    TimeLimit::tick();
+    const int32_t before = path_[n.depth - 1].state;
+    const int32_t state = walker_.next(before, n.byte);
+    if (state == kNone) {
+      node = n.subtree_end;
+      continue;
+    }
+    consume(rests.ranks_at(node));
+    if ((state == before || walker_.loop_known(state)) &&
+        (n.groups_below & ~walker_.loop_groups(state)) == 0) {
+      consume(rests.ranks_below(node));
+      node = n.subtree_end;
+      continue;
+    }
+    const int32_t reports = walker_.reports(state);
+    if (reports != 0)
+      for (const int32_t place : rests.places(node))
+        if (may_continue(static_cast<uint32_t>(place), reports))
+          findings.leaving.push_back({reports, place, 0});
+    path_[n.depth] = {state, 0};
+    node = walker_.has_items(state) ? node + 1 : n.subtree_end;
+  }
+  return findings;
+}
+
 // Whether `state` loops over every byte below `node`. When iterations are counted, it must also be one where
 // a character is an iteration, and nobody may be waiting for those bytes once the iterations are used up.
 bool VocabularyWalk::consumes_all_below(int32_t before, int32_t state, uint32_t node, bool counted) {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "mask/merged_trie.hpp"
 #include "mask/walk_automaton.hpp"
 #include "vocabulary/vocabulary.hpp"
 
@@ -41,6 +42,8 @@ class VocabularyWalk {
   // From `start`, for the rests of tokens below the trie nodes `origins`. With `counted`, iterations are
   // counted, and leaving places matter also where all tokens below are consumed.
   WalkFindings run(int32_t start, std::span<const int32_t> origins, bool counted);
+  // The same below all origins of `rests` at once, without counting.
+  WalkFindings run(int32_t start, const MergedTrie& rests);
 
  private:
   struct Follow {

@@ -24,11 +24,12 @@ class CompiledGrammar {
  public:
   // Throws InvalidGrammar for a token id out of the vocabulary's range.
   CompiledGrammar(GrammarSource source, std::shared_ptr<const Vocabulary> vocabulary,
-                  CompiledGrammarLimits limits)
+                  std::shared_ptr<FrameRows> shared, CompiledGrammarLimits limits)
       : automaton_(Nfa(with_resolved_tokens(std::move(source), *vocabulary))),
         vocabulary_(std::move(vocabulary)),
+        shared_(std::move(shared)),
         limits_(limits),
-        masks_(std::make_shared<MaskStore>(automaton_, vocabulary_)) {}
+        masks_(std::make_shared<MaskStore>(automaton_, vocabulary_, shared_)) {}
 
   MacroAutomaton& automaton() { return automaton_; }
   const Vocabulary& vocabulary() const { return *vocabulary_; }
@@ -51,7 +52,7 @@ class CompiledGrammar {
   void trim_masks() {
     const std::lock_guard lock(mutex_);
     if (masks_->memory_bytes() <= limits_.mask_bytes) return;
-    masks_ = std::make_shared<MaskStore>(automaton_, vocabulary_);
+    masks_ = std::make_shared<MaskStore>(automaton_, vocabulary_, shared_);
     generation_.fetch_add(1, std::memory_order_release);
   }
   size_t mask_bytes_limit() const { return limits_.mask_bytes; }
@@ -77,6 +78,7 @@ class CompiledGrammar {
 
   MacroAutomaton automaton_;
   std::shared_ptr<const Vocabulary> vocabulary_;
+  std::shared_ptr<FrameRows> shared_;
   CompiledGrammarLimits limits_;
   mutable std::mutex mutex_;
   std::shared_ptr<MaskStore> masks_;

@@ -243,6 +243,8 @@ def test_questions() -> None:
     assert TextLanguage.all().is_all()
     assert TextLanguage.matching("").is_all()
     assert TextLanguage.matching("[^]*").is_all()
+    assert TextLanguage.matching(".*").is_unrestricted()
+    assert not TextLanguage.matching("^.*$").is_all()
     assert not TextLanguage.length(1, None).is_all()
     assert TextLanguage.none().is_empty()
     assert TextLanguage.length(3, 2).is_empty()

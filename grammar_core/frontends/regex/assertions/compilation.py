@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from grammar_core.frontends.regex.assertions.algebra import compile_by_algebra
 from grammar_core.frontends.regex.assertions.alphabet import partition
 from grammar_core.frontends.regex.assertions.conditions import ConditionAlgebra, WorkLimitError
 from grammar_core.frontends.regex.assertions.derivation import Derivation
@@ -27,6 +28,9 @@ class _StateLimitError(Exception):
 
 def compile_assertions(pattern: str, tree: Tree) -> Expr:
     """The texts that the tree of the pattern matches. Raises GrammarLimitError."""
+    found = compile_by_algebra(tree)
+    if found is not None:
+        return found
     try:
         return _compile(tree)
     except PositionLimitError:

@@ -1,0 +1,76 @@
+"""Rows that grammars of one compiler share are those that each would find alone."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+from grammar_core import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo, allocate_token_bitmask
+from tests.grammar_core.random_grammars import random_grammar
+
+_TOKENS = [
+    *(bytes([byte]) for byte in range(256)),
+    *(
+        text.encode()
+        for text in ("ab", 'a"', '",', '","', '":', "a,b", "é", "中文", 'é"', "\\n", '\\"', "b]", ']"')
+    ),
+    b"\xe4\xb8",
+    b"</s>",
+]
+_TEXTS = (
+    '[^"]*',
+    '[^"\\\\]*',
+    '([^"\\\\] | "\\\\" ["\\\\n])*',
+    "[^,]{0,5}",
+    '[^"]{2,300}',
+    "[a-zé-中]+",
+    "[^]*",
+)
+_FRAMES = (
+    '"\\"" text "\\""',
+    '"[" text "]"',
+    'text ("," text)*',
+    '"\\"" text "\\":" text',
+    'text text "b"',
+    "text",
+)
+
+
+def masks_along(compiler: GrammarCompiler, grammar: Grammar, seed: int) -> list[bytes]:
+    rng = random.Random(seed)
+    matcher = GrammarMatcher(compiler.compile_grammar(grammar))
+    mask = np.asarray(allocate_token_bitmask(1, len(_TOKENS)))
+    masks = []
+    for _ in range(12):
+        matcher.fill_next_token_bitmask(mask)
+        masks.append(mask.tobytes())
+        allowed = np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")[: len(_TOKENS) - 1])
+        if not len(allowed):
+            break
+        assert matcher.accept_token(int(rng.choice(allowed)))
+    return masks
+
+
+def info() -> TokenizerInfo:
+    return TokenizerInfo(_TOKENS, stop_token_ids=[len(_TOKENS) - 1])
+
+
+def test_texts_in_many_frames() -> None:
+    shared = GrammarCompiler(info())
+    for seed in range(3):
+        for text in _TEXTS:
+            for frame in _FRAMES:
+                grammar = Grammar.from_ebnf(f"root ::= {frame}\ntext ::= {text}\n")
+                alone = GrammarCompiler(info())
+                assert masks_along(shared, grammar, seed) == masks_along(alone, grammar, seed), (text, frame)
+
+
+def test_random_grammars() -> None:
+    shared = GrammarCompiler(info())
+    for seed in range(150):
+        grammar = random_grammar(random.Random(seed), macros=seed % 2 == 0)
+        if any(warning.rule == grammar.root for warning in grammar.warnings()):
+            continue
+        alone = GrammarCompiler(info())
+        assert masks_along(shared, grammar, seed) == masks_along(alone, grammar, seed), str(grammar)
