@@ -425,6 +425,10 @@ class Analyzer {
         kind.calls_nothing &= !facts_.counted[index];
         kind.loops |= e.max == kUnbounded && kind.is_wide;
         break;
+      case Op::kOtherTexts:
+        kind = texts_[e.first];
+        kind.loops = kind.is_wide;
+        break;
     }
     return kind;
   }
