@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from json.decoder import scanstring
+from json.decoder import scanstring  # type: ignore[attr-defined]
 from json.scanner import NUMBER_RE
 from typing import Any
 
@@ -21,9 +21,7 @@ class DepthError(Exception):
     """Arrays and objects are inside one another beyond the limit."""
 
 
-def read_deep(
-    text: str, *, limit: int, number: Callable[[str], Any], mapping: Callable[[Pairs], Any]
-) -> Any:
+def read_deep(text: str, *, limit: int, number: Callable[[str], Any], mapping: Callable[[Pairs], Any]) -> Any:
     """The value of a JSON text.
 
     `number` makes a value of the text of a number with a fraction or exponent, `mapping` of pairs. Raises
@@ -110,6 +108,9 @@ def _parts(value: Any, depth: int) -> Iterator[tuple[Any, int]]:
         if index:
             yield ", ", -1
         if is_object:
-            yield f"{json.dumps(item if isinstance(item, str) else json.dumps(item), ensure_ascii=False)}: ", -1
+            yield (
+                f"{json.dumps(item if isinstance(item, str) else json.dumps(item), ensure_ascii=False)}: ",
+                -1,
+            )
         yield value[item] if is_object else item, depth + 1
     yield "}" if is_object else "]", -1

@@ -37,7 +37,7 @@ from grammar_core.frontends.json_schema.values import (
 
 MAX_ALTERNATIVES = 2_000
 """Alternatives of one goal for one type."""
-MAX_COMBINATIONS = 20_000
+MAX_COMBINATIONS = 8_000
 """Pairs of alternatives that were put together for one schema document."""
 MAX_IN_PLACE_DEPTH = 60
 """Schemas that apply to one value and stand inside one another (allOf in anyOf in allOf …)."""
