@@ -8,9 +8,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 from grammar_core.errors import GrammarError
 from grammar_core.frontends.json_schema import array_emission, object_emission, object_keywords
+from grammar_core.frontends.json_schema.applicators import COMBINING, own_alternatives
 from grammar_core.frontends.json_schema.dialects import Dialect
 from grammar_core.frontends.json_schema.errors import JsonSchemaError, JsonSchemaLimitError
-from grammar_core.frontends.json_schema.expansion import _ASSERTIONS, _FULL, Expander
+from grammar_core.frontends.json_schema.expansion import ASSERTIONS, Expander
+from grammar_core.frontends.json_schema.full_sets import FULL
 from grammar_core.frontends.json_schema.goals import Goal
 from grammar_core.frontends.json_schema.layout import Layout
 from grammar_core.frontends.json_schema.paths import pointer_of
@@ -183,9 +185,9 @@ class Emitter:
         if plain is not None:
             return choice(self._placed_alternative(OBJECT, plain, depth, goal))
         types = self.expander.types(goal)
-        alternatives = {kind: self.expander.expand(goal, kind) for kind in TYPES if kind in types}
+        alternatives = self._alternatives(goal, types)
         if len(alternatives) == len(TYPES) and all(
-            len(found) == 1 and found[0] is _FULL[kind] for kind, found in alternatives.items()
+            len(found) == 1 and found[0] is FULL[kind] for kind, found in alternatives.items()
         ):
             return self.any_value()
         for kind, found in alternatives.items():
@@ -193,24 +195,33 @@ class Emitter:
                 options += self._placed_alternative(kind, alternative, depth, goal)
         return choice(options)
 
+    def _alternatives(self, goal: Goal, types: frozenset[str]) -> dict[str, list[Any]]:
+        """The alternatives of a goal by type; of a schema that combines no others, what it says itself."""
+        kinds = [kind for kind in TYPES if kind in types]
+        if len(goal) == 1 and (literal := next(iter(goal))) > 0:
+            sub = self.expander.subschema(literal)
+            if COMBINING.isdisjoint(sub.schema):
+                return {kind: own_alternatives(self.expander, sub, kind) for kind in kinds}
+        return {kind: self.expander.expand(goal, kind) for kind in kinds}
+
     def _placed_alternative(self, kind: str, alternative: Any, depth: int, goal: Goal) -> list[Expr]:
         try:
             return self.alternative(kind, alternative, depth)
         except GrammarError as error:
             self.expander.place_error(error, min(goal, key=abs))
-            return self.alternative(kind, _FULL[kind], depth)
+            return self.alternative(kind, FULL[kind], depth)
 
     def _plain_object(self, goal: Goal) -> ObjectShape | None:
         """The shape of a schema that allows objects only and by the commonest keywords."""
         if len(goal) != 1 or (literal := next(iter(goal))) <= 0:
             return None
         sub = self.expander.subschema(literal)
-        if sub.schema.get("type") != OBJECT or not _ASSERTIONS.intersection(sub.schema) <= _PLAIN_KEYWORDS:
+        if sub.schema.get("type") != OBJECT or not ASSERTIONS.intersection(sub.schema) <= _PLAIN_KEYWORDS:
             return None
         if "nullable" in sub.schema or not sub.dialect.validates:
             return None
         shapes = object_keywords.alternatives(self.expander, sub)
-        return shapes[0] if shapes and shapes[0] is not _FULL[OBJECT] else None
+        return shapes[0] if shapes and shapes[0] is not FULL[OBJECT] else None
 
     def alternative(self, kind: str, alternative: Any, depth: int) -> list[Expr]:
         """The expressions, together, of one alternative of a goal."""
@@ -219,11 +230,11 @@ class Emitter:
         if kind == BOOLEAN:
             return [_WORDS[value] for value in sorted(alternative)]
         if kind == OBJECT:
-            if alternative is _FULL[OBJECT]:
+            if alternative is FULL[OBJECT]:
                 return [self.any_object()]
             return object_emission.emit(self, alternative, depth)
         if kind == ARRAY:
-            if alternative is _FULL[ARRAY]:
+            if alternative is FULL[ARRAY]:
                 return [self.any_array()]
             return array_emission.emit(self, alternative, depth)
         return [self.language("number" if kind == NUMBER else "string", alternative)]
@@ -294,8 +305,8 @@ class Emitter:
     def _define_any(self) -> RuleRef:
         anything, an_object, an_array = RuleRef("json_value"), RuleRef("json_object"), RuleRef("json_array")
         self._names.update(json_value=1, json_object=1, json_array=1)
-        number = self.language("json_number", _FULL[NUMBER])
-        string = self.language("json_string", _FULL[STRING])
+        number = self.language("json_number", FULL[NUMBER])
+        string = self.language("json_string", FULL[STRING])
         words: tuple[Expr, ...] = (_WORDS[True], _WORDS[False], _NULL_WORD)
         self.rules.append(Rule(anything.name, Choice((an_object, an_array, string, number, *words))))
         self.rules.append(Rule(an_object.name, object_emission.any_object(self, anything)))

@@ -11,20 +11,19 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 from grammar_core.errors import GrammarError, GrammarLimitError
+from grammar_core.frontends.json_schema.applicators import complement_of, expansion_of
 from grammar_core.frontends.json_schema.documents import Documents, Resource
 from grammar_core.frontends.json_schema.errors import (
     JsonSchemaError,
     JsonSchemaLimitError,
     UnsupportedSchemaError,
 )
+from grammar_core.frontends.json_schema.full_sets import FULL
 from grammar_core.frontends.json_schema.goals import ANY, NEVER, Goal, complement, join
 from grammar_core.frontends.json_schema.keywords import Subschema
-from grammar_core.frontends.json_schema.numbers import NumberLanguage
 from grammar_core.frontends.json_schema.paths import Path, pointer_of
 from grammar_core.frontends.json_schema.shapes import ArrayShape, ObjectShape
-from grammar_core.frontends.json_schema.texts import TextLanguage
 from grammar_core.frontends.json_schema.values import (
-    ARRAY,
     BOOLEAN,
     NULL,
     NUMBER,
@@ -45,7 +44,7 @@ MAX_SUBSCHEMAS = 500_000
 _VOID_DEPTH = 3
 _ALIAS_STEPS = 1_000
 
-_ASSERTIONS = frozenset(
+ASSERTIONS = frozenset(
     (
         *("type", "enum", "const", "properties", "required", "additionalProperties", "patternProperties"),
         *("propertyNames", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas"),
@@ -69,18 +68,9 @@ _ASSERTIONS = frozenset(
 _LEAF_KEYWORDS = frozenset(
     ("type", "minimum", "maximum", "multipleOf", "minLength", "maxLength", "pattern", "format")
 )
-_NOT_BESIDE_ALIAS = _ASSERTIONS - {"$ref"} | {"$id", "id"}
+_NOT_BESIDE_ALIAS = ASSERTIONS - {"$ref"} | {"$id", "id"}
 
 _COSTLY_KEYWORDS = ("pattern", "format", "multipleOf", "patternProperties", "propertyNames", "maxLength")
-
-_FULL: dict[str, Any] = {
-    NULL: True,
-    BOOLEAN: frozenset((True, False)),
-    NUMBER: NumberLanguage.all(),
-    STRING: TextLanguage.all(),
-    ARRAY: ArrayShape(),
-    OBJECT: ObjectShape(),
-}
 
 
 class SelfReferenceError(JsonSchemaError):
@@ -123,7 +113,7 @@ class Expander:
                 return NEVER
             if not isinstance(value, dict):
                 raise JsonSchemaError("A schema must be an object, true or false", pointer=pointer_of(path))
-            keywords = _ASSERTIONS.intersection(value)
+            keywords = ASSERTIONS.intersection(value)
             if not keywords:
                 return ANY
             if keywords <= _LEAF_KEYWORDS:
@@ -347,7 +337,7 @@ class Expander:
         """
         if goal is NEVER or kind not in self.types(goal):
             return []
-        alternatives: list[Any] = [_FULL[kind]]
+        alternatives: list[Any] = [FULL[kind]]
         for literal in sorted(goal, key=abs):
             alternatives = self.meet_all(
                 kind, alternatives, self._expand_literal(literal, kind, tracked), literal, tracked
@@ -369,15 +359,13 @@ class Expander:
             found = self._deeper(self._expansion, literal, kind, tracked)
         except GrammarError as error:
             self.place_error(error, literal)
-            found = [_FULL[kind]]
+            found = [FULL[kind]]
         finally:
             self._running.discard(key)
         self._expansions[key] = found
         return found
 
     def _expansion(self, literal: int, kind: str, tracked: bool) -> list[Any]:
-        from grammar_core.frontends.json_schema.applicators import complement_of, expansion_of
-
         sub = self.subschema(literal)
         if literal < 0:
             return complement_of(self, sub, kind)
@@ -387,7 +375,7 @@ class Expander:
         self, kind: str, first: list[Any], second: list[Any], literal: int, tracked: bool = False
     ) -> list[Any]:
         """Every alternative of `first` with every one of `second`, but for those that nothing meets."""
-        full = _FULL[kind]
+        full = FULL[kind]
         if len(first) == 1 and first[0] is full:
             return second
         if len(second) == 1 and second[0] is full:
@@ -417,7 +405,7 @@ class Expander:
 
     def unite(self, kind: str, lists: Iterable[list[Any]], literal: int, tracked: bool = False) -> list[Any]:
         """The alternatives of all lists."""
-        full = _FULL[kind]
+        full = FULL[kind]
         united: list[Any] = []
         for alternatives in lists:
             for one in alternatives:
