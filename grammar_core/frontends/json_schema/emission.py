@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from grammar_core.errors import GrammarError
@@ -17,7 +18,6 @@ from grammar_core.frontends.json_schema.goals import Goal
 from grammar_core.frontends.json_schema.layout import Layout
 from grammar_core.frontends.json_schema.paths import pointer_of
 from grammar_core.frontends.json_schema.shapes import ObjectShape
-from grammar_core.frontends.json_schema.string_spelling import plain_character
 from grammar_core.frontends.json_schema.texts import Lexical, TextLanguage
 from grammar_core.frontends.json_schema.values import (
     ARRAY,
@@ -29,8 +29,18 @@ from grammar_core.frontends.json_schema.values import (
     TYPES,
     quote,
 )
-from grammar_core.ir.char_ranges import ANY_CHARACTER
-from grammar_core.ir.nodes import CharClass, Choice, Expr, Literal, OtherTexts, Rule, RuleRef, Sequence
+from grammar_core.ir.char_ranges import complement_ranges
+from grammar_core.ir.nodes import (
+    CharClass,
+    Choice,
+    Expr,
+    KnownRule,
+    Literal,
+    OtherTexts,
+    Rule,
+    RuleRef,
+    Sequence,
+)
 
 MAX_INDENTED_DEPTH = 200
 """Levels of indented texts; rules are made for each, so a schema that contains itself cannot be indented."""
@@ -41,12 +51,25 @@ SCALARS = frozenset((NULL, BOOLEAN, NUMBER, STRING))
 _WORDS = {True: Literal(b"true"), False: Literal(b"false")}
 _NULL_WORD = Literal(b"null")
 _QUOTE = Literal(b'"')
-_KEY_CHARACTER = plain_character(ANY_CHARACTER)
+_RECURRING = frozenset(("json_string", "json_plain_string", "json_number", "json_integer"))
+
+
+def _plain_key_character() -> Expr:
+    """A character of a key, escaped only where it must be, as `json.dumps` escapes."""
+    unescaped = CharClass(complement_ranges(((0x00, 0x1F), (0x22, 0x22), (0x5C, 0x5C))))
+    short = CharClass(tuple((ord(c), ord(c)) for c in '"\\bfnrt'))
+    low = Sequence((Literal(b"0"), CharClass(((48, 55), (98, 98), (101, 102)))))
+    high = Sequence((Literal(b"1"), CharClass(((48, 57), (97, 102)))))
+    numbered = Sequence((Literal(b"u00"), Choice((low, high))))
+    return Choice((unescaped, Sequence((Literal(b"\\"), Choice((short, numbered))))))
+
+
+_KEY_CHARACTER = _plain_key_character()
 _PLAIN_KEYWORDS = frozenset(("type", "properties", "required", "additionalProperties"))
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]+")
 
 
-Leaf: TypeAlias = frozenset[tuple[str, str | int]]
+Leaf: TypeAlias = frozenset[tuple[str, str | int | tuple[str, ...]]]
 """The keywords of a schema without schemas inside."""
 
 
@@ -55,6 +78,16 @@ class LeafRules(NamedTuple):
 
     expression: Expr
     rules: tuple[Rule, ...]
+
+
+class Recurring(NamedTuple):
+    """What is remembered of other grammars: rules of leaves, and of keys in which a pattern is found."""
+
+    leaf: Callable[[Leaf, Dialect, Lexical], LeafRules | None]
+    keys: Callable[[str, Lexical], LeafRules | None]
+
+
+NOTHING_RECURS = Recurring(lambda *_: None, lambda *_: None)
 
 
 class Emitter:
@@ -68,7 +101,7 @@ class Emitter:
         lexical: Lexical,
         any_order: bool,
         is_strict: bool,
-        build_leaf: Callable[[Leaf, Dialect, Lexical], LeafRules | None],
+        recurring: Recurring,
         prefix: str = "",
     ) -> None:
         self.expander = expander
@@ -76,12 +109,13 @@ class Emitter:
         self.lexical = lexical
         self.any_order = any_order
         self.is_strict = is_strict
-        self._build_leaf = build_leaf
+        self._recurring = recurring
         self._prefix = prefix
         self.rules: list[Rule] = []
         self._names: dict[str, int] = dict.fromkeys((rule.name for rule in layout.rules), 1)
-        self._defined: dict[tuple[str, Expr], RuleRef] = {}
+        self._defined: dict[str, list[tuple[Expr, RuleRef]]] = {}
         self._languages: dict[int, tuple[Any, Expr]] = {}
+        self._known: set[str] = set()
         self._members: dict[tuple[str, int], RuleRef] = {}
         self._values: list[Expr] = []
         self._goals: dict[tuple[Goal, int], Expr] = {}
@@ -128,11 +162,17 @@ class Emitter:
 
     def define(self, hint: str, body: Expr) -> RuleRef:
         """The rule with this hint and body, made when it is first asked for."""
-        key = (hint, body)
-        found = self._defined.get(key)
-        if found is None:
-            found = self._defined[key] = self.add(hint, body)
-        return found
+        known = self._defined.setdefault(hint, [])
+        for other, reference in known:
+            if other is body or other == body:
+                return reference
+        if hint in _RECURRING and not known and not self._prefix:
+            reference = RuleRef(self.fresh(hint))
+            self.rules.append(_recurring_rule(reference.name, body))
+        else:
+            reference = self.add(hint, body)
+        known.append((body, reference))
+        return reference
 
     # --- values
 
@@ -171,10 +211,14 @@ class Emitter:
         sub = self.expander.subschema(literal)
         if sub.leaf is None or len(sub.leaf) < 2:
             return None
-        known = self._build_leaf(sub.leaf, sub.dialect, self.lexical)
-        if known is None:
-            return None
-        self.rules += known.rules
+        known = self._recurring.leaf(sub.leaf, sub.dialect, self.lexical)
+        return None if known is None else self._installed(known)
+
+    def _installed(self, known: LeafRules) -> Expr:
+        """The expression, whose rules are added unless they are there."""
+        if known.rules and known.rules[0].name not in self._known:
+            self._known.add(known.rules[0].name)
+            self.rules += known.rules
         return known.expression
 
     def _body(self, goal: Goal, depth: int) -> Expr:
@@ -268,9 +312,11 @@ class Emitter:
             return (Literal(quote(name) + colon.value),)
         return (Literal(quote(name)), colon)
 
-    def other_member(self, language: TextLanguage, value: Expr) -> RuleRef:
-        """The rule of a key of a language and its value."""
-        return self.define("extra", Sequence((self.key_language(language), self.layout.colon, value)))
+    def other_member(self, language: TextLanguage, value: Expr, pattern: str | None = None) -> RuleRef:
+        """The rule of a key of a language and its value. `pattern`: it alone tells the keys."""
+        known = None if pattern is None else self._recurring.keys(pattern, self.lexical)
+        key = self.key_language(language) if known is None else self._installed(known)
+        return self.define("extra", Sequence((key, self.layout.colon, value)))
 
     def key_language(self, language: TextLanguage) -> Expr:
         """The spelled keys of a language."""
@@ -312,6 +358,11 @@ class Emitter:
         self.rules.append(Rule(an_object.name, object_emission.any_object(self, anything)))
         self.rules.append(Rule(an_array.name, array_emission.any_array(self, anything)))
         return anything
+
+
+@lru_cache(maxsize=16)
+def _recurring_rule(name: str, body: Expr) -> KnownRule:
+    return KnownRule(name, body)
 
 
 def _rule_name(hint: str) -> str:

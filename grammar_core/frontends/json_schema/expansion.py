@@ -142,7 +142,9 @@ class Expander:
     ) -> Goal:
         """The goal of a schema without schemas inside, the same for equal ones."""
         asserted = [(keyword, value[keyword]) for keyword in keywords]
-        if self.documents.has_names or not all(type(v) in (str, int) for _, v in asserted):
+        if isinstance(value.get("type"), list) and all(isinstance(name, str) for name in value["type"]):
+            asserted = [(k, tuple(v) if k == "type" else v) for k, v in asserted]
+        if self.documents.has_names or not all(type(v) in (str, int, tuple) for _, v in asserted):
             return self._literal(value, self.documents.resource_at(value, resource), path, scope)
         key = (id(resource), "nullable" in value, frozenset(asserted))
         goal = self._leaves.get(key)

@@ -31,7 +31,7 @@ class Subschema:
         self.scope = scope
         self.index = index
         self._types: frozenset[str] | bool | None = False  # not read yet
-        self.leaf: frozenset[tuple[str, str | int]] | None = None
+        self.leaf: frozenset[tuple[str, str | int | tuple[str, ...]]] | None = None
 
     @property
     def dialect(self) -> Dialect:
