@@ -12,12 +12,13 @@ from grammar_core.frontends.json_schema import array_emission, object_emission, 
 from grammar_core.frontends.json_schema.applicators import COMBINING, own_alternatives
 from grammar_core.frontends.json_schema.dialects import Dialect
 from grammar_core.frontends.json_schema.errors import JsonSchemaError, JsonSchemaLimitError
-from grammar_core.frontends.json_schema.expansion import ASSERTIONS, Expander
+from grammar_core.frontends.json_schema.expansion import Expander
 from grammar_core.frontends.json_schema.full_sets import FULL
 from grammar_core.frontends.json_schema.goals import Goal
 from grammar_core.frontends.json_schema.layout import Layout
 from grammar_core.frontends.json_schema.paths import pointer_of
 from grammar_core.frontends.json_schema.shapes import ObjectShape
+from grammar_core.frontends.json_schema.subschemas import ASSERTIONS
 from grammar_core.frontends.json_schema.texts import Lexical, TextLanguage
 from grammar_core.frontends.json_schema.values import (
     ARRAY,
