@@ -26,7 +26,6 @@ from grammar_core.frontends.json_schema.paths import Path, pointer_of
 from grammar_core.frontends.json_schema.remembered import matching
 from grammar_core.frontends.json_schema.shapes import ObjectShape
 from grammar_core.frontends.json_schema.texts import TextLanguage
-from grammar_core.frontends.json_schema.values import quote
 from grammar_core.ir.nodes import EMPTY, Choice, Expr, Literal, Member, Members, RuleRef, Sequence
 
 if TYPE_CHECKING:
@@ -402,11 +401,3 @@ def _braces(emitter: Emitter, inside: Expr) -> Expr:
     """The inside, which ends with its own gap, between braces."""
     gap = emitter.layout.gap
     return Sequence((_OPEN, inside, _CLOSE)) if gap is None else Sequence((_OPEN, gap, inside, _CLOSE))
-
-
-def key_literal(name: str) -> bytes:
-    """The natural spelling of a key."""
-    return quote(name)
-
-
-__all__ = ["Path", "any_object", "emit", "key_literal"]
