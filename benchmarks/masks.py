@@ -49,13 +49,13 @@ def run(
     vocabulary = load_qwen3()
     index = TokenIndex(vocabulary.info.text_vocab)
     engines, notes = _ready_engines(engine or list(BUILDERS), vocabulary)
-    report = [_heading(vocabulary, limit), *notes]
+    report = [heading("Masks and their making", vocabulary, limit), *notes]
     print("\n".join(report), flush=True)
     for one in load_grammars():
         if not grammar or one.name in grammar:
-            section = _section(one, engines, tokenise(one, vocabulary, index), vocabulary, limit)
-            print(section, flush=True)
-            report.append(section)
+            table = section(one, engines, tokenise(one, vocabulary, index), vocabulary, limit)
+            print(table, flush=True)
+            report.append(table)
     if write:
         _RESULTS.mkdir(exist_ok=True)
         (_RESULTS / f"{write}.md").write_text("\n".join(report) + "\n", encoding="utf-8")
@@ -77,9 +77,10 @@ def _ready_engines(names: list[str], vocabulary: BenchVocabulary) -> tuple[list[
     return engines, notes
 
 
-def _heading(vocabulary: BenchVocabulary, limit: float) -> str:
+def heading(title: str, vocabulary: BenchVocabulary, limit: float) -> str:
+    """The title of a report, and what it was measured with."""
     return (
-        "# Masks and their making\n\n"
+        f"# {title}\n\n"
         f"{datetime.date.today()}, Python {platform.python_version()}, {_processor()}. "
         f"Qwen3 vocabulary, {vocabulary.info.vocab_size:,} tokens. {', '.join(map(_version, _PACKAGES))}. "
         f"Clock overhead of {timer_overhead_ns()} ns subtracted; garbage collection off; compilation on one "
@@ -103,13 +104,14 @@ def _version(package: str) -> str:
         return f"{package} missing"
 
 
-def _section(
+def section(
     grammar: BenchGrammar,
     engines: Sequence[Engine],
     sequences: list[list[int]],
     vocabulary: BenchVocabulary,
     limit: float,
 ) -> str:
+    """The table of the engines on one grammar, replaying `sequences` of tokens."""
     results = [measure(engine, grammar, sequences, limit) for engine in engines]
     reference = next((result.rows for result in results if isinstance(result, Measurement)), [])
     text_tokens = _text_row(vocabulary)

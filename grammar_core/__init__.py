@@ -14,6 +14,8 @@ from grammar_core.diagnostics import Explanation, explain_text
 from grammar_core.errors import GrammarError, GrammarLimitError
 from grammar_core.frontends.json_schema.errors import JsonSchemaError
 from grammar_core.frontends.json_schema.layout import BOUNDED_WHITESPACE
+from grammar_core.frontends.structural_tag import StructuralTagError, StructuralTagItem
+from grammar_core.frontends.structural_tag.models import get_model_structural_tag
 from grammar_core.grammar import Grammar
 from grammar_core.matcher import GrammarMatcher
 from grammar_core.token_bytes import VocabType
@@ -30,6 +32,8 @@ __all__ = [
     "GrammarLimitError",
     "GrammarMatcher",
     "JsonSchemaError",
+    "StructuralTagError",
+    "StructuralTagItem",
     "TokenizerInfo",
     "VocabType",
     "allocate_token_bitmask",
@@ -37,5 +41,6 @@ __all__ = [
     "bitmask_dtype",
     "explain_text",
     "get_bitmask_shape",
+    "get_model_structural_tag",
     "reset_token_bitmask",
 ]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from operator import itemgetter
 from typing import Any, Literal
 
 from grammar_core import _native
 from grammar_core.cache import SingleFlightCache
 from grammar_core.compiled_grammar import CompiledGrammar
 from grammar_core.frontends.json_schema.documents import schema_text
+from grammar_core.frontends.structural_tag import lower_structural_tag, read_document
 from grammar_core.grammar import Grammar
 from grammar_core.lowering import lower_grammar
 from grammar_core.passes.expand_macros import NATIVE_EXPANSIONS
-from grammar_core.passes.refuse_unsupported import refuse_unsupported
 from grammar_core.passes.resolve_markers import resolve_markers
 from grammar_core.tokenizer_info import TokenizerInfo
 
@@ -27,7 +29,8 @@ class GrammarCompiler:
     """Compiles grammars for one tokenizer. Thread-safe.
 
     Compiled grammars are cached by their text, at most `cache_limit_bytes` of them (-1: no limit); equal
-    requests that come together compile once. Masks of one grammar take at most `mask_limit_bytes`. A compile
+    requests that come together compile once. At most `max_threads` grammars are compiled at a time; other
+    threads wait for their turn. Masks of one grammar take at most `mask_limit_bytes`. A compile
     takes at most `compile_seconds`, a mask and an accepted token or text `step_seconds` of processor time;
     beyond that they raise GrammarLimitError.
     """
@@ -36,6 +39,7 @@ class GrammarCompiler:
         self,
         tokenizer_info: TokenizerInfo,
         *,
+        max_threads: int = 8,
         cache_enabled: bool = True,
         cache_limit_bytes: int = -1,
         mask_limit_bytes: int = DEFAULT_MASK_BYTES_LIMIT,
@@ -44,18 +48,16 @@ class GrammarCompiler:
     ) -> None:
         if cache_limit_bytes < -1 or mask_limit_bytes < 1:
             raise ValueError("cache_limit_bytes must be -1 or more, mask_limit_bytes positive")
+        if max_threads < 1:
+            raise ValueError("max_threads must be positive")
+        self._compiles = threading.BoundedSemaphore(max_threads)
         self._tokenizer_info = tokenizer_info
         if compile_seconds <= 0 or step_seconds <= 0:
             raise ValueError("compile_seconds and step_seconds must be positive")
         self._mask_limit_bytes = mask_limit_bytes
         self._compile_seconds = compile_seconds
         self._step_seconds = step_seconds
-        self._vocabulary = _native.Vocabulary(
-            tokenizer_info.decoded_vocab,
-            tokenizer_info.stop_token_ids,
-            tokenizer_info.control_token_ids,
-            tokenizer_info.vocab_size,
-        )
+        self._vocabulary = tokenizer_info.native_vocabulary
         self._frame_rows = _native.FrameRows(FRAME_ROWS_BYTES_LIMIT)
         self._cache_enabled = cache_enabled
         self._cache = SingleFlightCache[CompiledGrammar](_memory_size, cache_limit_bytes)
@@ -85,6 +87,23 @@ class GrammarCompiler:
         return self._cache.get(
             (grammar, root_rule_name),
             lambda: self._compile(Grammar.from_ebnf(grammar, root_rule_name=root_rule_name)),
+        )
+
+    def compile_lark(
+        self, text: str, *, named_grammars: Mapping[str, str | Grammar] | None = None
+    ) -> CompiledGrammar:
+        """The compiled form of text in the Lark dialect, with the special tokens of the compiler's tokenizer.
+
+        Arguments and errors are those of `Grammar.from_lark`, and those of `compile_grammar`.
+        """
+        if not isinstance(text, str):
+            raise TypeError(f"a Lark grammar is text, not {type(text).__name__}")
+        named = tuple(sorted((named_grammars or {}).items(), key=itemgetter(0)))
+        return self._compile_cached(
+            ("lark", text, named),
+            lambda: Grammar.from_lark(
+                text, tokenizer_info=self._tokenizer_info, named_grammars=named_grammars
+            ),
         )
 
     def compile_json_schema(
@@ -130,6 +149,14 @@ class GrammarCompiler:
         """The compiled form of `Grammar.builtin_json_grammar`."""
         return self._compile_cached(("builtin_json",), Grammar.builtin_json_grammar)
 
+    def compile_structural_tag(self, tag: Any, triggers: Iterable[str] | None = None) -> CompiledGrammar:
+        """The compiled form of a structural tag; arguments and errors as in `Grammar.from_structural_tag`."""
+        document = read_document(tag, triggers)
+        return self._compile_cached(
+            ("structural_tag", document.text()),
+            lambda: Grammar(lower_structural_tag(document, self._tokenizer_info), "root"),
+        )
+
     def compile_regex(self, pattern: str, *, flags: str | None = None) -> CompiledGrammar:
         """The compiled form of a regular expression; arguments and errors as in `Grammar.from_regex`."""
         return self._compile_cached(
@@ -155,7 +182,10 @@ class GrammarCompiler:
         return self._cache.size_bytes()
 
     def _compile(self, grammar: Grammar) -> CompiledGrammar:
-        refuse_unsupported(grammar.rules)
+        with self._compiles:
+            return self._compile_now(grammar)
+
+    def _compile_now(self, grammar: Grammar) -> CompiledGrammar:
         program = lower_grammar(Grammar(resolve_markers(grammar.rules), grammar.root), NATIVE_EXPANSIONS)
         native = _native.compile(
             program.words,

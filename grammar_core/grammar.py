@@ -15,7 +15,10 @@ from grammar_core.frontends.json_schema.frontend import (
     schema_rules,
 )
 from grammar_core.frontends.json_schema.layout import LayoutOptions
+from grammar_core.frontends.lark.assembly import ROOT as LARK_ROOT
+from grammar_core.frontends.lark.assembly import parse_lark
 from grammar_core.frontends.regex import parse_regex
+from grammar_core.frontends.structural_tag import lower_structural_tag, read_document
 from grammar_core.ir.combination import gather_rules
 from grammar_core.ir.nodes import (
     CharClass,
@@ -72,6 +75,45 @@ class Grammar:
         """
         body = Regex(pattern, False, flags, parse_regex(pattern, flags=flags))
         return cls((Rule("root", body),), "root")
+
+    @classmethod
+    def from_structural_tag(
+        cls,
+        tag: Any,
+        triggers: Iterable[str] | None = None,
+        *,
+        tokenizer_info: TokenizerInfo | None = None,
+    ) -> Grammar:
+        """The texts that a structural tag describes; docs/structural_tags.md lists the types of formats.
+
+        `tag`: JSON text, an object, a model that has `model_dump`, or, with their `triggers`, a list of
+        items of the older form. `tokenizer_info` is needed where tokens are given by their text; with it,
+        the texts of the tag are also matched by control tokens that are written like parts of them.
+        Raises StructuralTagError, with a JSON pointer, and its subclass StructuralTagLimitError.
+
+            content = {"type": "regex", "pattern": "[0-9]+"}
+            Grammar.from_structural_tag({"type": "tag", "begin": "<id>", "content": content, "end": "</id>"})
+        """
+        return cls(lower_structural_tag(read_document(tag, triggers), tokenizer_info), "root")
+
+    @classmethod
+    def from_lark(
+        cls,
+        text: str,
+        *,
+        tokenizer_info: TokenizerInfo | None = None,
+        named_grammars: Mapping[str, str | Grammar] | None = None,
+    ) -> Grammar:
+        """Parse text in the Lark dialect, whose rule `start` is the root.
+
+        `tokenizer_info` is needed for special tokens by name and the wildcard. `named_grammars` are what
+        `@name` refers to: Lark texts or grammars. Raises GrammarError, with line and column, for text that
+        is not a grammar, and its subclass GrammarLimitError for text beyond a limit.
+
+            Grammar.from_lark('start: "a" | "b"')
+        """
+        rules = parse_lark(text, tokenizer_info=tokenizer_info, named_grammars=named_grammars)
+        return cls(rules, LARK_ROOT)
 
     @classmethod
     def from_json_schema(

@@ -131,8 +131,7 @@ class GrammarMatcher(_native.Matcher):
 
         With text that was `refused`, where and why. It is the text that is explained: what was matched as a
         token is not visible in it, which the explanation says. Takes time in proportion to the whole text,
-        seconds for long ones. Raises GrammarLimitError for a text that takes too long and
-        UnsupportedFeatureError for grammars with a lookahead.
+        seconds for long ones. Raises GrammarLimitError for a text that takes too long.
         """
         steps = self.history()
         seen = steps.index(b"") if b"" in steps else len(steps)

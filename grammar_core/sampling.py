@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
-from grammar_core.errors import GrammarError, GrammarLimitError, UnsupportedFeatureError
+from grammar_core.errors import GrammarError, GrammarLimitError
 from grammar_core.ir.derivation_graph import (
     FREE,
     AllOf,
@@ -25,7 +25,7 @@ from grammar_core.ir.derivation_graph import (
     Part,
     RulePart,
 )
-from grammar_core.ir.nodes import CharClass, Literal, Rule, TagDispatch, TokenSet
+from grammar_core.ir.nodes import CharClass, Literal, Rule, TagDispatch, TokenSet, marker_rule_ids
 from grammar_core.passes.expand_macros import expand_macros
 from grammar_core.shortest_match import shortest_match
 
@@ -55,9 +55,6 @@ def sample_sentences(
     """`count` sentences of the rules; see `Grammar.sample`."""
     if count < 0 or max_length < 0:
         raise ValueError("the number of sentences and max_length must not be negative")
-    for rule in rules:
-        if rule.lookahead is not None:
-            raise UnsupportedFeatureError(f'Rule "{rule.name}" has a lookahead (= …), which sampling ignores')
     rules = expand_macros(rules, but=(TagDispatch,))
     graph = DerivationGraph(rules)
     cheapest = graph.cost_of_rule(root)
@@ -67,6 +64,11 @@ def sample_sentences(
         message = f"The shortest sentence of the grammar is longer than {MAX_SENTENCE:,} characters"
         raise GrammarLimitError(message, limit="sentence", value=MAX_SENTENCE)
     sampler = _Sampler(graph, random.Random(seed), max_length, tokenizer_info)
+    sampler.before_markers = {
+        rule.name: graph.rule_parts[rules[ids[0]].name]
+        for rule in rules
+        if (ids := marker_rule_ids(rule.options)) and rule.options.max_chars is not None
+    }
     if any(rule.options.lazy for rule in rules):
         sampler.whole_graph = DerivationGraph(expand_macros(rules))
     return [sampler.sentence(graph.rule_parts[root]) for _ in range(count)]
@@ -75,12 +77,13 @@ def sample_sentences(
 class _Budget:
     """The length up to which an occurrence of a rule may go, and the least its rest takes."""
 
-    __slots__ = ("begin", "lazy_rule", "limit", "reserved")
+    __slots__ = ("begin", "lazy_rule", "limit", "reserved", "rule")
 
-    def __init__(self, begin: int, limit: int, lazy_rule: int | None) -> None:
+    def __init__(self, begin: int, limit: int, lazy_rule: int | None, rule: Rule | None) -> None:
         self.begin = begin
         self.limit = limit
         self.lazy_rule = lazy_rule
+        self.rule = rule
         self.reserved = 0
 
 
@@ -94,6 +97,8 @@ class _Sampler:
     ) -> None:
         self._graph = graph
         self.whole_graph = graph  # without dispatches, whose texts lazy rules cut
+        # Of rules that may end before their marker: the part that stands before it.
+        self.before_markers: dict[str, int] = {}
         self._rng = rng
         self._max_length = max_length
         self._max_steps = _FIRST_STEPS + _STEPS_PER_CHARACTER * max_length
@@ -104,7 +109,7 @@ class _Sampler:
         self._text: list[str] = []
         self._steps = 0
         self._reserved_steps = 0
-        self._budgets = [_Budget(0, self._max_length, None)]
+        self._budgets = [_Budget(0, self._max_length, None, None)]
         # Parts that are yet to come, each so many times, the next one last.
         self._stack: list[tuple[int, int]] = []
         self._push(root, 1)
@@ -187,16 +192,24 @@ class _Sampler:
         if options.max_chars is not None or options.lazy:
             begin = len(self._text)
             limit = self._budgets[-1].limit if options.max_chars is None else begin + options.max_chars
-            self._budgets.append(_Budget(begin, limit, number if options.lazy else None))
+            self._budgets.append(_Budget(begin, limit, number if options.lazy else None, part.rule))
             self._stack.append((_LEAVE_RULE, 1))
         self._push(part.parts[0], 1)
 
     def _leave_rule(self) -> None:
         budget = self._budgets.pop()
-        if budget.lazy_rule is None:
-            return
-        length = shortest_match(self.whole_graph, budget.lazy_rule, self._text[budget.begin :])
-        del self._text[budget.begin + length :]
+        if budget.lazy_rule is not None:
+            self._cut(budget.begin, budget.lazy_rule, 0)
+        if budget.rule is not None and budget.rule.options.max_chars is not None:
+            before_marker = self.before_markers.get(budget.rule.name)
+            if before_marker is not None:
+                self._cut(budget.begin, before_marker, budget.rule.options.max_chars)
+
+    def _cut(self, begin: int, part: int, at_least: int) -> None:
+        """Drop what comes after the first place, from so many characters on, where the part is complete."""
+        length = shortest_match(self.whole_graph, part, self._text[begin:], at_least)
+        if length is not None:
+            del self._text[begin + length :]
 
     def _dispatch(self, number: int, part: DispatchOf) -> None:
         """Free text, then either the end or a tag, its rule and, in a loop, all of this again."""

@@ -17,17 +17,17 @@ MAX_THREADS = 20_000
 _Thread: TypeAlias = tuple[int, Any, Any] | None
 
 
-def shortest_match(graph: DerivationGraph, part: int, text: Iterable[str]) -> int:
-    """How many characters of `text`, the fewest, the part matches. Some beginning of `text` must match."""
+def shortest_match(graph: DerivationGraph, part: int, text: Iterable[str], at_least: int = 0) -> int | None:
+    """How many characters of `text`, the fewest from `at_least` on, the part matches; None if none do."""
     threads = _expand(graph, [(part, None, None)])
     length = 0
     for character in text:
-        if None in threads:
+        if None in threads and length >= at_least:
             break
-        threads = _expand(graph, [after for thread in threads for after in _read(graph, thread, character)])
+        live = [thread for thread in threads if thread is not None]
+        threads = _expand(graph, [after for thread in live for after in _read(graph, thread, character)])
         length += 1
-    assert None in threads, "a beginning matches"
-    return length
+    return length if None in threads and length >= at_least else None
 
 
 def _read(graph: DerivationGraph, thread: _Thread, character: str) -> list[_Thread]:

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from grammar_core import _native
 from grammar_core.errors import DeserializeFormatError, DeserializeVersionError
 from grammar_core.token_bytes import UnsupportedTokenizerError, VocabType, decode_pieces, standard_format
 from grammar_core.tokenizer_vocabulary import STOP_STRINGS, Vocabulary, read_vocabulary
@@ -99,12 +100,14 @@ class TokenizerInfo:
         control = frozenset(_member(members, "control_token_ids", list, default=[]))
         kind = _vocab_type(members)
         pieces = ["" if token_id in control else piece for token_id, piece in enumerate(encoded_vocab)]
+        texts = {token_id: _as_text(encoded_vocab[token_id]) for token_id in control & _ids_of(encoded_vocab)}
         vocabulary = Vocabulary(
             decode_pieces(pieces, standard_format(kind)),
             control,
             _member(members, "stop_token_ids", list),
             kind,
             _member(members, "add_prefix_space", bool),
+            texts,
         )
         return cls._of(vocabulary, _member(members, "vocab_size", int))
 
@@ -130,6 +133,11 @@ class TokenizerInfo:
         self._decoded_vocab = tokens + [b""] * (size - len(tokens))
         self._stop_token_ids = list(dict.fromkeys(vocabulary.stop_ids))
         self._control_token_ids = sorted(vocabulary.control_ids)
+        self._control_token_texts = {
+            token_id: vocabulary.control_texts[token_id]
+            for token_id in self._control_token_ids
+            if vocabulary.control_texts.get(token_id)
+        }
 
     @property
     def vocab_type(self) -> VocabType:
@@ -174,6 +182,27 @@ class TokenizerInfo:
         """The ids of tokens that exist but never match text."""
         return self._control_token_ids
 
+    @property
+    def control_token_texts(self) -> dict[int, str]:
+        """How control tokens are written, such as `<|im_end|>`, by id; only those for which that is known."""
+        return self._control_token_texts
+
+    def token_ids_of(self, text: str) -> tuple[int, ...]:
+        """The ids of the control tokens that are written like this; if there are none, of the text tokens."""
+        return self._ids_by_text.get(text.encode("utf-8", "surrogatepass"), ())
+
+    @cached_property
+    def _ids_by_text(self) -> dict[bytes, tuple[int, ...]]:
+        control: dict[bytes, tuple[int, ...]] = {}
+        for token_id, text in self._control_token_texts.items():
+            key = text.encode("utf-8", "surrogatepass")
+            control[key] = (*control.get(key, ()), token_id)
+        found: dict[bytes, tuple[int, ...]] = {}
+        for token_id, token in enumerate(self._decoded_vocab):
+            if token:
+                found[token] = (*found.get(token, ()), token_id)
+        return found | control
+
     @cached_property
     def fingerprint(self) -> str:
         """A hash of the tokens and stop ids, the same in every process."""
@@ -182,6 +211,16 @@ class TokenizerInfo:
         digest.update(array("Q", sorted(self._stop_token_ids)).tobytes())
         digest.update(b"".join(self._decoded_vocab))
         return digest.hexdigest()
+
+    @cached_property
+    def native_vocabulary(self) -> _native.Vocabulary:
+        """The native form, which all that is compiled for this tokenizer shares."""
+        return _native.Vocabulary(
+            self._decoded_vocab, self._stop_token_ids, self._control_token_ids, self._vocab_size
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "native_vocabulary"}
 
     def dump_metadata(self) -> str:
         """Everything but the tokens, as JSON."""
@@ -200,6 +239,10 @@ class TokenizerInfo:
         members = json.loads(self.dump_metadata())
         members["__VERSION__"] = _SERIALIZATION_VERSION
         members["decoded_vocab"] = [token.decode("latin-1") for token in self._decoded_vocab]
+        if self._control_token_texts:
+            members["control_token_texts"] = {
+                str(key): text for key, text in self._control_token_texts.items()
+            }
         return json.dumps(members, separators=(",", ":"))
 
     @classmethod
@@ -220,6 +263,7 @@ class TokenizerInfo:
             _member(members, "stop_token_ids", list),
             _vocab_type(members),
             _member(members, "add_prefix_space", bool),
+            _control_texts(members),
         )
         return cls._of(vocabulary, _member(members, "vocab_size", int))
 
@@ -280,6 +324,28 @@ def _vocab_type(members: dict[str, Any]) -> VocabType:
         return VocabType(_member(members, "vocab_type", int))
     except ValueError as error:
         raise DeserializeFormatError(str(error)) from error
+
+
+def _control_texts(members: dict[str, Any]) -> dict[int, str]:
+    texts = _member(members, "control_token_texts", dict, default={})
+    try:
+        return {int(token_id): _exactly_str(text) for token_id, text in texts.items()}
+    except ValueError as error:
+        raise DeserializeFormatError(f"Member control_token_texts has the wrong form: {error}") from error
+
+
+def _exactly_str(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is not text")
+    return value
+
+
+def _ids_of(encoded_vocab: Sequence[bytes | str]) -> frozenset[int]:
+    return frozenset(range(len(encoded_vocab)))
+
+
+def _as_text(piece: bytes | str) -> str:
+    return piece if isinstance(piece, str) else piece.decode(errors="replace")
 
 
 def _latin_1_tokens(texts: list[Any]) -> list[bytes]:

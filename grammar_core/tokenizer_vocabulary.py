@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from grammar_core.token_bytes import (
@@ -57,6 +58,8 @@ class Vocabulary(NamedTuple):
     stop_ids: list[int]
     vocab_type: VocabType
     add_prefix_space: bool
+    control_texts: Mapping[int, str] = MappingProxyType({})
+    """How control tokens are written, as far as that is known."""
 
 
 def read_vocabulary(tokenizer: Any) -> Vocabulary:
@@ -135,8 +138,9 @@ def _read_tiktoken(tokenizer: Any) -> Vocabulary | None:
             tokens[token_id] = b""
         else:
             tokens[token_id] = text.encode()
-    stop_ids = _stop_ids(tokenizer, {token_id: text for text, token_id in specials.items()}, control)
-    return Vocabulary(tokens, frozenset(control), stop_ids, VocabType.RAW, False)
+    texts = {token_id: text for text, token_id in specials.items()}
+    stop_ids = _stop_ids(tokenizer, texts, control)
+    return Vocabulary(tokens, frozenset(control), stop_ids, VocabType.RAW, False, _of_control(texts, control))
 
 
 def _find_ranks(tokenizer: Any) -> tuple[dict[bytes, int], dict[str, int]] | None:
@@ -167,7 +171,8 @@ def _read_tekken(tokenizer: Any) -> Vocabulary | None:
     tokens = [tekken.id_to_byte_piece(token_id) for token_id in range(tekken.n_words)]
     control = set(tekken.special_ids)
     texts = {token_id: tekken.id_to_piece(token_id) for token_id in control}
-    return Vocabulary(tokens, frozenset(control), _stop_ids(tekken, texts, control), VocabType.RAW, False)
+    stop_ids = _stop_ids(tekken, texts, control)
+    return Vocabulary(tokens, frozenset(control), stop_ids, VocabType.RAW, False, texts)
 
 
 def _inner_mistral(tokenizer: Any) -> Any:
@@ -235,7 +240,11 @@ def _vocabulary(
         readable[token_id] = ""
     tokens = decode_pieces(readable, piece_format)
     stop_ids = _stop_ids(tokenizer, texts, control)
-    return Vocabulary(tokens, frozenset(control), stop_ids, piece_format.vocab_type, add_prefix_space)
+    return Vocabulary(tokens, frozenset(control), stop_ids, piece_format.vocab_type, add_prefix_space, texts)
+
+
+def _of_control(texts: Mapping[int, str], control: Iterable[int]) -> dict[int, str]:
+    return {token_id: texts[token_id] for token_id in control if token_id in texts}
 
 
 def _special_ids(tokenizer: Any) -> set[int]:

@@ -9,14 +9,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from grammar_core.errors import UnsupportedFeatureError
 from grammar_core.grammar import Grammar
 from grammar_core.ir.nodes import TokenSet, TokenTagDispatch
 from grammar_core.ir.traversal import node_kinds
-from grammar_core.passes.refuse_unsupported import refuse_unsupported
 
 _FOLDER = Path(__file__).parent / "cases"
-_KEYS = {"name", "grammar", "root", "accept", "reject", "accept_hex", "reject_hex", "error"}
+_KEYS = {"name", "grammar", "lark", "root", "accept", "reject", "accept_hex", "reject_hex", "error"}
 
 
 class ExpectedError(NamedTuple):
@@ -29,15 +27,26 @@ class ExpectedError(NamedTuple):
 
 
 class GrammarCase(NamedTuple):
-    """One grammar. `accept` are sentences; `reject` are not, though they may be beginnings of some."""
+    """One grammar, in EBNF or in the Lark dialect.
+
+    `accept` are sentences; `reject` are not, though they may be beginnings of some.
+    """
 
     file: str
     name: str
     grammar: str
+    dialect: str
     root: str
     accept: tuple[bytes, ...]
     reject: tuple[bytes, ...]
     error: ExpectedError | None
+
+    def load(self, text: str | None = None) -> Grammar:
+        """The grammar, or that of another text in its place."""
+        text = self.grammar if text is None else text
+        if self.dialect == "Lark":
+            return Grammar.from_lark(text)
+        return Grammar.from_ebnf(text, root_rule_name=self.root)
 
 
 def valid_cases() -> list[Any]:
@@ -45,35 +54,16 @@ def valid_cases() -> list[Any]:
     return [_parameter(case) for case in _all_cases() if case.error is None]
 
 
-def supported_cases() -> list[Any]:
-    """The valid cases whose grammar can be compiled, as pytest parameters."""
-    return [_parameter(case) for case in _all_cases() if case.error is None and is_supported(case)]
-
-
 def text_cases() -> list[Any]:
-    """The supported cases in which it makes no difference how the text is split into tokens."""
-    cases = [case for case in _all_cases() if case.error is None and is_supported(case)]
+    """The valid cases in which it makes no difference how the text is split into tokens."""
+    cases = [case for case in _all_cases() if case.error is None]
     return [_parameter(case) for case in cases if not _heeds_tokens(case)]
 
 
 def _heeds_tokens(case: GrammarCase) -> bool:
-    rules = Grammar.from_ebnf(case.grammar, root_rule_name=case.root).rules
+    rules = case.load().rules
     budgets = any(rule.options.max_tokens is not None for rule in rules)
     return budgets or not node_kinds(rules).isdisjoint((TokenSet, TokenTagDispatch))
-
-
-def unsupported_cases() -> list[GrammarCase]:
-    """The valid cases with something that cannot be enforced yet."""
-    return [case for case in _all_cases() if case.error is None and not is_supported(case)]
-
-
-def is_supported(case: GrammarCase) -> bool:
-    """Whether the compiler takes the grammar of a valid case."""
-    try:
-        refuse_unsupported(Grammar.from_ebnf(case.grammar, root_rule_name=case.root).rules)
-    except UnsupportedFeatureError:
-        return False
-    return True
 
 
 def error_cases() -> list[Any]:
@@ -103,7 +93,8 @@ def _case(file: str, table: dict[str, Any]) -> GrammarCase:
     case = GrammarCase(
         file,
         table["name"],
-        table["grammar"],
+        table["lark"] if "lark" in table else table["grammar"],
+        "Lark" if "lark" in table else "EBNF",
         table.get("root", "root"),
         _texts(table, "accept"),
         _texts(table, "reject"),

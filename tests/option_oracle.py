@@ -186,8 +186,6 @@ class OptionOracle:
         stop_token_ids: Iterable[int] = (),
     ) -> None:
         self._rules = tuple(rules)
-        if any(rule.lookahead is not None for rule in self._rules):
-            raise ValueError("the oracle does not know lookaheads")
         self._vocabulary = list(vocabulary)
         self.stop_token_ids = frozenset(stop_token_ids)
         lowering = Lowering(self._rules)
@@ -418,7 +416,7 @@ class OptionOracle:
             if item.symbol is None and item.origin is not point and self._is_captured(item)
         ]
         enclosed = {item: _reached(item, causes) for item in complete}
-        depth = {item: sum(item in others for others in enclosed.values()) for item in complete}
+        depth = {item: _rules_inside(item, enclosed) for item in complete}
         complete.sort(key=lambda item: (-len(item.origin.text), depth[item], item.production.head))
         events = [Event(i.production.head, len(i.origin.text), len(point.text)) for i in complete]
         return list(dict.fromkeys(events))
@@ -463,6 +461,16 @@ def _read(point: Point, byte: int) -> list[Item]:
     return [
         item.moved() if rest == b"" else item._replace(read=rest) for item, rest in read if rest is not None
     ]
+
+
+def _rules_inside(outer: Item, enclosed: dict[Item, set[Item]]) -> int:
+    """How many other captured rules have matched the same text inside of this one."""
+    inner = {
+        item.production.head
+        for item, outer_ones in enclosed.items()
+        if outer in outer_ones and item.origin is outer.origin
+    }
+    return len(inner - {outer.production.head})
 
 
 def _reached(item: Item, causes: dict[Item, list[Item]]) -> set[Item]:

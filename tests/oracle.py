@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from grammar_core.ir import nodes
 from grammar_core.ir.char_ranges import complement_ranges
+from grammar_core.passes.expand_other_texts import expand_other_texts
 
 _MOST_COPIES = 2_000
 
@@ -283,6 +284,8 @@ class Lowering:
             return [self._automaton(expr)]
         if isinstance(expr, nodes.Members):
             return [self._members(expr)]
+        if isinstance(expr, nodes.OtherTexts):
+            return self._symbols(expand_other_texts(expr))
         if isinstance(expr, nodes.Substring):
             return [self._substring(expr.chunks)]
         if isinstance(expr, nodes.OtherTexts):

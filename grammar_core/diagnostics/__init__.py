@@ -20,7 +20,7 @@ __all__ = ["ActiveRule", "Expected", "Explainer", "Explanation", "TextPosition",
 def explain_text(grammar: Grammar, text: str | bytes) -> Explanation:
     """What `grammar` says about `text`, which may be anything; tokens that the grammar names match no text.
 
-    Raises GrammarError for a root that matches no finite text, UnsupportedFeatureError for a lookahead and
-    GrammarLimitError for a text that takes more than about ten seconds.
+    Raises GrammarError for a root that matches no finite text, GrammarLimitError for a text that takes more
+    than about ten seconds.
     """
     return Explainer(grammar.rules, grammar.root).explain(text)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
+from grammar_core.diagnostics.early_ends import ends_early, split_markers
 from grammar_core.diagnostics.network import Call, Network, Place, Read, TransitionNetwork
 from grammar_core.diagnostics.shortest_text import ShortestTexts
 from grammar_core.errors import GrammarError, GrammarLimitError
@@ -78,10 +79,16 @@ class ParsedGrammar:
     """What parsing needs to know of a grammar, for any number of texts."""
 
     def __init__(self, rules: Iterable[Rule], root: str) -> None:
-        self.network = TransitionNetwork(rules, root)
+        self.network = TransitionNetwork(split_markers(tuple(rules)), root)
         self.shortest = ShortestTexts(self.network)
         self._nullable = [self.shortest.is_nullable(i) for i in range(len(self.network.networks))]
         self._budgets = [_has_budget(network) for network in self.network.networks]
+        self._early_ends = frozenset(
+            call.target
+            for network in self.network.networks
+            if network.is_rule and ends_early(network.rule)
+            for call in self._first_calls(network)
+        )
         self._steps: dict[int, Steps] = {}
         self._targets: dict[tuple[int, int], tuple[int, ...]] = {}
         if self.network.networks[0].start not in self.shortest.costs:
@@ -94,6 +101,13 @@ class ParsedGrammar:
     def has_budget(self, network: int) -> bool:
         """Whether it is a rule that must end as soon as it can."""
         return self._budgets[network]
+
+    def is_early_end(self, node: int) -> bool:
+        """Whether the node is where a rule may end before its marker, once its budget is used up."""
+        return node in self._early_ends
+
+    def _first_calls(self, network: Network) -> tuple[Call, ...]:
+        return tuple(self.network.nodes[network.start].calls)
 
     def steps(self, node: int) -> Steps:
         """What leads on from a node, without what never comes to an end."""
@@ -184,8 +198,11 @@ class Chart:
 
     def _is_spent(self, context: _Context) -> bool:
         options = self.grammar.network.networks[context.network].rule.options
-        length = len(self.columns) - 1 - context.origin
-        return options.lazy or (options.max_chars is not None and length >= options.max_chars)
+        return options.lazy or self._has_used_up(context)
+
+    def _has_used_up(self, context: _Context) -> bool:
+        limit = self.grammar.network.networks[context.network].rule.options.max_chars
+        return limit is not None and len(self.columns) - 1 - context.origin >= limit
 
     def _add_column(self, items: list[Item]) -> None:
         column = Column()
@@ -215,7 +232,7 @@ class Chart:
         fresh: list[Item] = []
         for call in steps.calls:
             fresh += self._call(call, (call.target, origin, count, context), item, column)
-        if steps.is_end:
+        if steps.is_end or (self.grammar.is_early_end(node) and self._has_used_up(self._contexts[context])):
             fresh += self._complete(item, column)
         return fresh
 

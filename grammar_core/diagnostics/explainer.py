@@ -16,7 +16,7 @@ from grammar_core.diagnostics.positions import (
     intersect,
 )
 from grammar_core.diagnostics.wording import quote
-from grammar_core.errors import GrammarLimitError, UnsupportedFeatureError
+from grammar_core.errors import GrammarLimitError
 from grammar_core.ir.char_ranges import Ranges, normalize_ranges
 from grammar_core.ir.nodes import Rule, TokenSet
 
@@ -32,16 +32,11 @@ _TOKEN_BUDGETS = "max_tokens counts tokens, which the text does not tell: such b
 class Explainer:
     """Explains texts of one grammar: `explain` for each, which are independent of each other.
 
-    Raises GrammarError for a root that matches no finite text, and UnsupportedFeatureError for lookaheads.
+    Raises GrammarError for a root that matches no finite text.
     """
 
     def __init__(self, rules: Iterable[Rule], root: str) -> None:
         rules = tuple(rules)
-        for rule in rules:
-            if rule.lookahead is not None:
-                raise UnsupportedFeatureError(
-                    f'Rule "{rule.name}" has a lookahead (= …), which is not explained'
-                )
         self._grammar = ParsedGrammar(rules, root)
         self._has_token_budgets = any(rule.options.max_tokens is not None for rule in rules)
 

@@ -28,11 +28,17 @@ def gather_rules(grammars: Iterable[tuple[tuple[Rule, ...], str]]) -> tuple[list
         used.update(names.values())
         roots.append(RuleRef(names[root]))
         before = len(gathered) + 1
-        gathered += (_moved(rule, names, before) for rule in rules)
+        is_renamed = any(old != new for old, new in names.items())
+        gathered += (_moved(rule, names if is_renamed else None, before) for rule in rules)
     return gathered, roots
 
 
-def _moved(rule: Rule, names: dict[str, str], rules_before: int) -> Rule:
+def _moved(rule: Rule, names: dict[str, str] | None, rules_before: int) -> Rule:
+    """The rule with other names, if there are any, and its rule ids counted anew."""
+    if names is None:
+        options = _shifted_options(rule, rules_before)
+        return rule if options is rule.options else rule._replace(options=options)
+
     def renamed(expr: Expr) -> Expr:
         return RuleRef(names[expr.name]) if isinstance(expr, RuleRef) else expr
 

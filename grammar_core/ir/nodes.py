@@ -208,7 +208,11 @@ def marker_rule_ids(options: RuleOptions) -> tuple[int, ...]:
 
 
 class Rule(NamedTuple):
-    """A named expression, its options, and what must follow it (`lookahead`)."""
+    """A named expression, its options, and what its author knows to follow it (`lookahead`).
+
+    A lookahead is a statement about the grammar and no part of it: it changes neither which texts match nor
+    their masks.
+    """
 
     name: str
     body: Expr

@@ -10,6 +10,7 @@ from typing import cast
 from grammar_core.ir.char_ranges import ANY_CHARACTER, complement_ranges
 from grammar_core.ir.nodes import (
     MAX_CODE_POINT,
+    Automaton,
     CharClass,
     Choice,
     Expr,
@@ -270,6 +271,11 @@ def _call(macro: str, arguments: Iterable[str]) -> list[_Piece]:
     return [f"{macro}(\n    ", ",\n    ".join(arguments), "\n  )"]
 
 
+def _print_automaton(automaton: Automaton, context: int, names: _Names) -> list[_Piece]:
+    """For explanations only: in a grammar, automata are replaced by rules before."""
+    return [f"Automaton({automaton.state_count} states)"]
+
+
 def _print_bounds(low: int, high: int | None) -> str:
     if high is None:
         return f"{{{low},}}"
@@ -297,6 +303,7 @@ def _escape_invisible(character: str) -> str:
 _PRINTERS = cast(
     "dict[type[Expr], Callable[[Expr, int, _Names], list[_Piece]]]",
     {
+        Automaton: _print_automaton,
         Literal: _print_literal,
         CharClass: _print_char_class,
         RuleRef: _print_reference,

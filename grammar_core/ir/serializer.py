@@ -59,17 +59,44 @@ def deserialize_rules(text: str) -> tuple[tuple[Rule, ...], str]:
     Raises DeserializeVersionError for another version, DeserializeFormatError for anything else that
     `serialize_rules` did not write.
     """
-    document = _load(text)
-    version = _member(document, "__VERSION__", str)
+    return read_document(load_document(text))
+
+
+def load_document(text: str) -> dict[str, Any]:
+    """The members of a JSON object. Raises DeserializeFormatError for any other text."""
+    try:
+        document = json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DeserializeFormatError(f"This is not a JSON text: {error}") from error
+    if not isinstance(document, dict):
+        raise DeserializeFormatError("A JSON object is expected")
+    return document
+
+
+def check_version(document: dict[str, Any]) -> None:
+    """Raise DeserializeVersionError unless the document is of this version."""
+    version = read_member(document, "__VERSION__", str)
     if version != SERIALIZATION_VERSION:
         raise DeserializeVersionError(
             f"Wrong version in serialized object: Got {version}, expected {SERIALIZATION_VERSION}"
         )
-    written = _member(document, "rules", list)
+
+
+def read_member(members: dict[str, Any], name: str, kind: type[T]) -> T:
+    """A member of this type. Raises DeserializeFormatError if there is none."""
+    if name not in members:
+        raise DeserializeFormatError(f"Missing member {name}")
+    return _checked(members[name], kind, f"Member {name}")
+
+
+def read_document(document: dict[str, Any]) -> tuple[tuple[Rule, ...], str]:
+    """The rules and the root that the JSON text was read as; see `deserialize_rules`."""
+    check_version(document)
+    written = read_member(document, "rules", list)
     if len(written) > _MAX_RULES:
         raise DeserializeFormatError(f"There are more than {_MAX_RULES:,} rules")
     rules = tuple(map(_read_rule, written))
-    root = _member(document, "root", str)
+    root = read_member(document, "root", str)
     try:
         validate_rules(rules, root)
     except GrammarError as error:
@@ -129,22 +156,6 @@ def _write_automaton(automaton: Automaton) -> list[Any]:
 # reading
 
 
-def _load(text: str) -> dict[str, Any]:
-    try:
-        document = json.loads(text)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise DeserializeFormatError(f"This is not a JSON text: {error}") from error
-    if not isinstance(document, dict):
-        raise DeserializeFormatError("A JSON object is expected")
-    return document
-
-
-def _member(members: dict[str, Any], name: str, kind: type[T]) -> T:
-    if name not in members:
-        raise DeserializeFormatError(f"Missing member {name}")
-    return _checked(members[name], kind, f"Member {name}")
-
-
 def _checked(value: Any, kind: type[T], what: str) -> T:
     if type(value) is not kind:  # JSON's true is no number
         raise DeserializeFormatError(f"{what} has the wrong type")
@@ -156,10 +167,10 @@ def _read_rule(written: Any) -> Rule:
     unknown = members.keys() - {"name", "body", "options", "lookahead"}
     if unknown:
         raise DeserializeFormatError(f"A rule has the unknown member {min(unknown)}")
-    name = _text(_member(members, "name", str))
-    lookahead = _read_expression(_member(members, "lookahead", list)) if "lookahead" in members else None
-    options = _read_options(_member(members, "options", dict)) if "options" in members else NO_OPTIONS
-    return Rule(name, _read_expression(_member(members, "body", list)), options, lookahead)
+    name = _text(read_member(members, "name", str))
+    lookahead = _read_expression(read_member(members, "lookahead", list)) if "lookahead" in members else None
+    options = _read_options(read_member(members, "options", dict)) if "options" in members else NO_OPTIONS
+    return Rule(name, _read_expression(read_member(members, "body", list)), options, lookahead)
 
 
 def _read_options(members: dict[str, Any]) -> RuleOptions:

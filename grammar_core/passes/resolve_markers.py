@@ -5,6 +5,7 @@ from __future__ import annotations
 from grammar_core.errors import GrammarError
 from grammar_core.ir.char_ranges import ANY_CHARACTER
 from grammar_core.ir.nodes import (
+    NO_OPTIONS,
     CharClass,
     Choice,
     Expr,
@@ -28,7 +29,7 @@ def resolve_markers(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
     A rule that is a TagDispatch ends with a marker where it ends with a tag whose rule is empty: free text
     without a tag has none. Raises GrammarError where a marker cannot be told.
     """
-    if not any(_hides(rule.options) for rule in rules):
+    if not any(rule.options is not NO_OPTIONS and _hides(rule.options) for rule in rules):
         return rules
     names = FreeNames({rule.name for rule in rules})
     by_name = {rule.name: rule for rule in rules}

@@ -44,7 +44,7 @@ from tests.oracle import Oracle, Position
 
 _LITERALS = ("a", "b", "c", "ab", "abc", "ba", "aa", "0", "é", "中", "中文", "😀", "€", "é中", '"', "\n", "")
 _POOL = 'abcxyz0189 \n"éàÿ€中文一龥😀😎🚀\u07ff\u0800\uffff\U0010ffff\x00'
-_PREFIXES_PER_CASE = 5
+PREFIXES_PER_CASE = 5
 _MOST_PREFIX_TOKENS = 8
 _VOCABULARY_SIZE = 40
 
@@ -68,7 +68,7 @@ def random_case(seed: int, *, macros: bool = False) -> Case:
     grammar = random_grammar(rng, macros=macros)
     oracle = Oracle(grammar.rules, grammar.root)
     vocabulary, stop_token_ids = _random_vocabulary(rng, oracle)
-    prefixes = [_random_prefix(rng, oracle, vocabulary, stop_token_ids) for _ in range(_PREFIXES_PER_CASE)]
+    prefixes = [_random_prefix(rng, oracle, vocabulary, stop_token_ids) for _ in range(PREFIXES_PER_CASE)]
     return Case(seed, grammar, vocabulary, stop_token_ids, prefixes)
 
 
@@ -86,7 +86,7 @@ def _option_case(rng: random.Random, seed: int) -> Case:
     grammar = random_grammar(rng, counted=False, macros=True, options=True)
     vocabulary, stop_token_ids = _random_vocabulary(rng, Oracle(grammar.rules, grammar.root))
     oracle = OptionOracle(grammar.rules, grammar.root, vocabulary, stop_token_ids)
-    prefixes = [_random_walk(rng, oracle, len(vocabulary)) for _ in range(_PREFIXES_PER_CASE)]
+    prefixes = [_random_walk(rng, oracle, len(vocabulary)) for _ in range(PREFIXES_PER_CASE)]
     return Case(seed, grammar, vocabulary, stop_token_ids, prefixes)
 
 
@@ -136,7 +136,9 @@ class _GrammarWriter:
         marked, added = list[Rule](), list[Rule]()
         for rule in rules:
             kind = self._rng.random()
-            if kind < 0.15:
+            if rule.name in self._members_rules:  # which must not become nullable
+                marked.append(rule)
+            elif kind < 0.15:
                 first = len(rules) + len(added)
                 parts = [Rule(f"{rule.name}_{part}", self._terminal(2)) for part in ("body", "marker")]
                 added += parts

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from grammar_core.errors import GrammarLimitError
 from tests.grammar_core.matchers import matcher_for
 
 NUMBERS = 'root ::= item ("," item)*\nitem[capture="number"] ::= [0-9]+\n'
@@ -98,3 +101,24 @@ def test_lazy_capture() -> None:
     matcher = matcher_for("root ::= x [a-z]*\nx[capture, lazy] ::= [a-z] [a-z]+\n", "a")
     assert matcher.accept_string("abcd")
     assert matcher.get_captures() == [("x", b"ab")]
+
+
+def test_inner_captures_come_first_whatever_completes_them() -> None:
+    matcher = matcher_for('root[capture] ::= [^b] | x\nx[capture, max_chars=5] ::= "a" "b"?\n', "a")
+    assert matcher.accept_string("a")
+    assert matcher.get_captures() == [("x", b"a"), ("root", b"a")]
+
+
+def test_captures_of_the_same_text_without_order_come_as_their_rules_do() -> None:
+    matcher = matcher_for("root ::= a | b\na[capture] ::= [xy]\nb[capture, lazy] ::= [xz]+\n", "x")
+    assert matcher.accept_string("x")
+    assert matcher.get_captures() == [("a", b"x"), ("b", b"x")]
+
+
+def test_too_many_raw_completions_are_an_error_and_no_flood() -> None:
+    matcher = matcher_for("root[capture] ::= [a-z]*\n", "a")
+    assert matcher.accept_string("a" * 30_000)
+    with pytest.raises(GrammarLimitError, match="more than 256 MiB") as caught:
+        matcher.get_captures(deduplicate=False)
+    assert caught.value.limit == "captures"
+    assert matcher.get_captures() == [("root", b"a" * 30_000)]

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 import grammar_core
-from grammar_core.errors import UnsupportedFeatureError
-from tests.case_files import GrammarCase, error_cases, supported_cases, text_cases, unsupported_cases
+from tests.case_files import GrammarCase, error_cases, text_cases, valid_cases
 
 _STOP = 256
 
 
-@pytest.mark.parametrize("case", supported_cases())
+@pytest.mark.parametrize("case", valid_cases())
 def test_text_in_one_piece(case: GrammarCase) -> None:
     compiled = compile_case(case, [])
     assert [text for text in case.accept if not accepts_text(compiled, text)] == []
@@ -43,14 +42,8 @@ def test_compiler_reports_the_same_error(case: GrammarCase) -> None:
     assert case.error is not None
     compiler = grammar_core.GrammarCompiler(vocabulary([]))
     with pytest.raises(grammar_core.GrammarError) as caught:
-        compiler.compile_grammar(case.grammar, root_rule_name=case.root)
+        compile_with(compiler, case)
     assert (caught.value.line, caught.value.column) == (case.error.line, case.error.column)
-
-
-def test_what_cannot_be_enforced_is_refused() -> None:
-    for case in unsupported_cases():
-        with pytest.raises(UnsupportedFeatureError, match="not supported"):
-            compile_case(case, [])
 
 
 def vocabulary(more: list[bytes]) -> grammar_core.TokenizerInfo:
@@ -60,7 +53,12 @@ def vocabulary(more: list[bytes]) -> grammar_core.TokenizerInfo:
 
 
 def compile_case(case: GrammarCase, more: list[bytes]) -> grammar_core.CompiledGrammar:
-    compiler = grammar_core.GrammarCompiler(vocabulary(more))
+    return compile_with(grammar_core.GrammarCompiler(vocabulary(more)), case)
+
+
+def compile_with(compiler: grammar_core.GrammarCompiler, case: GrammarCase) -> grammar_core.CompiledGrammar:
+    if case.dialect == "Lark":
+        return compiler.compile_lark(case.grammar)
     return compiler.compile_grammar(case.grammar, root_rule_name=case.root)
 
 

@@ -13,12 +13,12 @@ from tests.oracle import Oracle
 
 @pytest.mark.parametrize("case", valid_cases())
 def test_as_written(case: GrammarCase) -> None:
-    check(case, Grammar.from_ebnf(case.grammar, root_rule_name=case.root))
+    check(case, case.load())
 
 
 @pytest.mark.parametrize("case", valid_cases())
 def test_printed_and_parsed_again(case: GrammarCase) -> None:
-    check(case, Grammar.from_ebnf(str(Grammar.from_ebnf(case.grammar, root_rule_name=case.root))))
+    check(case, Grammar.from_ebnf(str(case.load())))
 
 
 def check(case: GrammarCase, grammar: Grammar) -> None:

@@ -53,3 +53,10 @@ def test_rollback_restores_the_commitment() -> None:
     matcher.rollback()
     assert matcher.accept_token(1)
     assert allowed(matcher, 3) == {0, 1}
+
+
+def test_a_rule_that_is_always_empty_inside_of_a_rule_with_a_budget() -> None:
+    matcher = matcher_for('root ::= a | "x"\na[max_tokens=2] ::= b\nb[lazy] ::= "c"*\n', "c", "x")
+    assert not matcher.accept_string("c")
+    assert matcher.is_completed()
+    assert matcher.accept_string("x")

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 import grammar_core
-from tests.grammar_core.random_grammars import Case, random_option_case
+from tests.grammar_core.random_grammars import PREFIXES_PER_CASE, Case, random_option_case
 from tests.option_oracle import OptionOracle, Point
 
-_TRIPLES = int(os.environ.get("SYNTAGMA_ORACLE_TRIPLES", "1500"))
+_TRIPLES = int(os.environ.get("SYNTAGMA_ORACLE_TRIPLES", "750"))
 _CASES_PER_TEST = 10
 # What the engine refuses, one case in a hundred.
 _REFUSED = "have budgets and are left-recursive through each other"
-_CASES = _TRIPLES // 15
+_CASES = -(-_TRIPLES // PREFIXES_PER_CASE)
 
 
 @pytest.mark.parametrize("first", range(0, _CASES, _CASES_PER_TEST))

@@ -7,9 +7,11 @@ import time
 
 import pytest
 
-from grammar_core.errors import GrammarError, GrammarLimitError, UnsupportedFeatureError
+from grammar_core.compiler import GrammarCompiler
+from grammar_core.errors import GrammarError, GrammarLimitError
 from grammar_core.grammar import Grammar
 from grammar_core.ir.nodes import NO_OPTIONS
+from grammar_core.matcher import GrammarMatcher
 from grammar_core.tokenizer_info import TokenizerInfo
 from tests.case_files import GrammarCase, valid_cases
 from tests.grammar_core.random_grammars import random_grammar
@@ -19,7 +21,7 @@ from tests.oracle import Oracle
 
 @pytest.mark.parametrize("case", valid_cases())
 def test_samples_of_every_case_are_sentences(case: GrammarCase) -> None:
-    grammar = Grammar.from_ebnf(case.grammar, root_rule_name=case.root)
+    grammar = case.load()
     oracle = OptionOracle(grammar.rules, grammar.root)
     if oracle.is_empty or "Token(" in case.grammar or "TokenTag" in case.grammar:
         with pytest.raises(GrammarError):
@@ -120,8 +122,6 @@ def test_refusals() -> None:
         Grammar.from_ebnf('root ::= "a" root').sample(1)
     with pytest.raises(GrammarLimitError, match="longer than 1,000,000"):
         Grammar.from_ebnf('root ::= "a"{1000000000000}').sample(1)
-    with pytest.raises(UnsupportedFeatureError, match="lookahead"):
-        Grammar.from_ebnf('root ::= "a" (= "b")').sample(1)
     with pytest.raises(ValueError, match="must not be negative"):
         Grammar.from_ebnf('root ::= "a"').sample(-1)
 
@@ -144,3 +144,21 @@ def test_tokens_need_a_vocabulary() -> None:
         Grammar.from_ebnf("root ::= Token(9)").sample(1, tokenizer_info=info)
     with pytest.raises(GrammarError, match="whole characters"):
         Grammar.from_ebnf("root ::= Token(2)").sample(1, tokenizer_info=info)
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 5])
+def test_budgets_end_rules_before_their_markers(limit: int) -> None:
+    ids = "capture_hidden_body_rule_id=2, capture_hidden_marker_rule_id=3"
+    grammar = Grammar.from_ebnf(
+        f'root ::= (x ".")+\nx[lazy, max_chars={limit}, {ids}] ::= body marker\n'
+        'body ::= [a-c]*\nmarker ::= "--" | "-!"\n'
+    )
+    compiler = GrammarCompiler(TokenizerInfo([b"a", b"</s>"], stop_token_ids=[1]))
+    compiled = compiler.compile_grammar(grammar)
+    sentences = grammar.sample(50, max_length=30)
+    for sentence in sentences:
+        matcher = GrammarMatcher(compiled)
+        assert matcher.accept_string(sentence), sentence
+        assert matcher.is_completed()
+        assert all(len(x) <= limit or x.endswith(("--", "-!")) for x in sentence.split(".")), sentence
+    assert any("-" in sentence for sentence in sentences) == (limit > 0)

@@ -26,7 +26,7 @@ def rule_with(*operations: Any, **members: Any) -> list[Any]:
 
 @pytest.mark.parametrize("case", valid_cases())
 def test_every_case_comes_back(case: GrammarCase) -> None:
-    grammar = Grammar.from_ebnf(case.grammar, root_rule_name=case.root)
+    grammar = case.load()
     same(grammar, Grammar.deserialize_json(grammar.serialize_json()))
 
 

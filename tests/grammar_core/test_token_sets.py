@@ -71,3 +71,34 @@ def test_dispatch_once() -> None:
     assert matcher.accept_token(1)
     assert matcher.accept_token(2)
     assert allowed(matcher, 3) == {0}
+
+
+def test_a_stop_token_that_a_rule_names_ends_the_text() -> None:
+    matcher = matcher_for('root ::= x Token(0)\nx[capture] ::= "a" | "b" Token(0) "a"\n', "a", "b")
+    assert allowed(matcher, 3) == {1, 2}
+    assert not matcher.accept_token(0)
+    assert matcher.accept_token(1)
+    assert allowed(matcher, 3) == {0}
+    assert matcher.accept_token(0)
+    assert matcher.is_terminated()
+    assert matcher.get_captures() == [("x", b"a")]
+    matcher.rollback(2)
+    assert matcher.accept_token(2)
+    assert allowed(matcher, 3) == set()
+    assert not matcher.accept_token(0)
+
+
+def test_a_budget_that_ends_in_one_reading_of_a_token_ends_in_all() -> None:
+    """Read as text the token ends a rule that has used up its budget; read as a free token it would not."""
+    matcher = matcher_for('root ::= x "c"\nx[max_chars=2] ::= "ab" | ExcludeToken(3)* "bb"\n', "a", "b", "c")
+    for token in (1, 2):
+        assert matcher.accept_token(token)
+    assert allowed(matcher, 4) == {3}
+
+
+def test_budgets_hold_beside_token_sets() -> None:
+    grammar = 'root ::= x x "c" | Token(3)\nx[max_tokens=1] ::= [ab]+\n'
+    matcher = matcher_for(grammar, "a", "b", "c", "aa")
+    for token in (4, 4):
+        assert matcher.accept_token(token)
+    assert allowed(matcher, 5) == {3}

@@ -88,7 +88,7 @@ def _plain_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | None
     pieces: list[Expr] = []
     if shape.max is None or shape.max > boundary:
         goal = item_goal(shape, boundary)
-        item = emitter.value(goal, depth + 1, "item")
+        item = emitter.item(goal, depth + 1)
         low = max(shape.min - boundary, 0)
         high = None if shape.max is None else shape.max - boundary
         if boundary:
@@ -99,7 +99,7 @@ def _plain_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | None
                 [item] if further == 0 else [item, Repeat(Sequence((comma, item)), max(low - 1, 0), further)]
             )
     for i in range(boundary - 1, -1, -1):
-        item = emitter.value(item_goal(shape, i), depth + 1, "item")
+        item = emitter.item(item_goal(shape, i), depth + 1)
         pieces = [item, *pieces] if i == 0 else [comma, item, *pieces]
         if i >= shape.min and i > 0:
             pieces = [Repeat(Sequence(tuple(pieces)), 0, 1)]
@@ -174,7 +174,7 @@ def _counted_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | No
                     raise _too_many_states(shape)
                 numbers[target] = len(numbers)
                 pending.append(target)
-            item = emitter.value(goal, depth + 1, "item")
+            item = emitter.item(goal, depth + 1)
             label = emitter.define("item", item if position == 0 else Sequence((comma, item)))
             edges.append((numbers[state], numbers[target], label))
     accepting = [state for state in accepting if state]
@@ -224,7 +224,7 @@ def _counted_members(
     for class_goal, meets in classes:
         goal = _goal_in_class(shape, 0, class_goal, meets)
         if not emitter.expander.is_void(goal):
-            rule = emitter.define("item", emitter.value(goal, depth + 1, "item"))
+            rule = emitter.define("item", emitter.item(goal, depth + 1))
             specs.append(Member(rule, meets[contains.goal], True))
     if not any(spec.required for spec in specs):
         return None
@@ -255,10 +255,7 @@ def _unique_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | Non
         return _unique_arrays(emitter, shape, depth)
     if len(values) < shape.min:
         return None
-    specs = [
-        Member(emitter.define("item", emitter.value(goal, depth + 1, "item")), False, False)
-        for goal in values
-    ]
+    specs = [Member(emitter.define("item", emitter.item(goal, depth + 1)), False, False) for goal in values]
     return Members(tuple(specs), _comma(emitter, depth), False, max(shape.min, 1), shape.max, ())
 
 
@@ -289,7 +286,7 @@ def _unique_arrays(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | No
         pieces: list[Expr] = []
         for goal in goals:
             pieces += [comma] if pieces else []
-            pieces.append(emitter.value(goal, depth + 1, "item"))
+            pieces.append(emitter.item(goal, depth + 1))
         options.append(Sequence(tuple(pieces)))
     return Choice(tuple(options)) if options else None
 
@@ -360,4 +357,5 @@ def _brackets(emitter: Emitter, items: Expr | None, may_be_empty: bool, depth: i
 def _enclosed(emitter: Emitter, inside: Expr) -> Expr:
     """The inside, which ends with its own gap, between brackets."""
     gap = emitter.layout.gap
-    return Sequence((_OPEN, inside, _CLOSE)) if gap is None else Sequence((_OPEN, gap, inside, _CLOSE))
+    begin, end = emitter.array_brackets
+    return Sequence((begin, inside, end)) if gap is None else Sequence((begin, gap, inside, end))

@@ -92,7 +92,13 @@ NOTHING_RECURS = Recurring(lambda *_: None, lambda *_: None)
 
 
 class Emitter:
-    """The rules made so far, and the goals whose rules are still to be written."""
+    """The rules made so far, and the goals whose rules are still to be written.
+
+    Its methods say how each part of a value is written, as JSON; another notation overrides them.
+    """
+
+    object_brackets: tuple[Expr, Expr] = (Literal(b"{"), Literal(b"}"))
+    array_brackets: tuple[Expr, Expr] = (Literal(b"["), Literal(b"]"))
 
     def __init__(
         self,
@@ -117,6 +123,7 @@ class Emitter:
         self._defined: dict[str, list[tuple[Expr, RuleRef]]] = {}
         self._languages: dict[int, tuple[Any, Expr]] = {}
         self._known: set[str] = set()
+        self._patterns: dict[int, tuple[TextLanguage, str]] = {}
         self._members: dict[tuple[str, int], RuleRef] = {}
         self._values: list[Expr] = []
         self._goals: dict[tuple[Goal, int], Expr] = {}
@@ -188,6 +195,10 @@ class Emitter:
         if found is None:
             found = self._goals[key] = self._new_value(goal, depth, hint)
         return found
+
+    def item(self, goal: Goal, depth: int) -> Expr:
+        """An item of an array."""
+        return self.value(goal, depth, "item")
 
     def _new_value(self, goal: Goal, depth: int, hint: str) -> Expr:
         if depth > MAX_INDENTED_DEPTH:
@@ -313,14 +324,20 @@ class Emitter:
             return (Literal(quote(name) + colon.value),)
         return (Literal(quote(name)), colon)
 
-    def other_member(self, language: TextLanguage, value: Expr, pattern: str | None = None) -> RuleRef:
-        """The rule of a key of a language and its value. `pattern`: it alone tells the keys."""
-        known = None if pattern is None else self._recurring.keys(pattern, self.lexical)
-        key = self.key_language(language) if known is None else self._installed(known)
-        return self.define("extra", Sequence((key, self.layout.colon, value)))
+    def other_member(self, language: TextLanguage, value: Expr) -> RuleRef:
+        """The rule of a key of a language and its value."""
+        return self.define("extra", Sequence((self.key_language(language), self.layout.colon, value)))
+
+    def note_pattern(self, language: TextLanguage, pattern: str) -> None:
+        """The language is the strings in which the pattern is found."""
+        self._patterns[id(language)] = (language, pattern)
 
     def key_language(self, language: TextLanguage) -> Expr:
         """The spelled keys of a language."""
+        noted = self._patterns.get(id(language))
+        known = None if noted is None else self._recurring.keys(noted[1], self.lexical)
+        if known is not None:
+            return self._installed(known)
         excluded = language.excluded_only()
         if excluded and self.lexical == "natural":
             texts = tuple(quote(text)[1:-1].decode() for text in excluded)

@@ -353,7 +353,9 @@ def _region_members(
 ) -> list[Member]:
     value = emitter.value(goal, depth + 1, "extra")
     pattern = _only_pattern(region)
-    rules = [emitter.other_member(language, value, pattern) for language in region.languages]
+    if pattern is not None:
+        emitter.note_pattern(region.languages[0], pattern)
+    rules = [emitter.other_member(language, value) for language in region.languages]
     if required and len(rules) > 1:
         rules = [emitter.add("extra", Choice(tuple(rules)))]
     return [Member(rule, required, True) for rule in rules]
@@ -400,4 +402,5 @@ def _empty(emitter: Emitter) -> Expr:
 def _braces(emitter: Emitter, inside: Expr) -> Expr:
     """The inside, which ends with its own gap, between braces."""
     gap = emitter.layout.gap
-    return Sequence((_OPEN, inside, _CLOSE)) if gap is None else Sequence((_OPEN, gap, inside, _CLOSE))
+    begin, end = emitter.object_brackets
+    return Sequence((begin, inside, end)) if gap is None else Sequence((begin, gap, inside, end))

@@ -192,6 +192,15 @@ class TextLanguage:
             return _choice(tuple(natural_literal(value) for value in self._values))
         return quoted(speller.automaton(self.language))
 
+    def given_values(self) -> list[str] | None:
+        """The strings, if the set was given as a list of them."""
+        return None if self._values is None else list(self._values)
+
+    def bounds_only(self) -> tuple[int, int | None] | None:
+        """The bounds on the length, if the set says nothing else."""
+        says_more = self._values is not None or self._patterns or self._excluded
+        return None if says_more else (self._low, self._high)
+
     def excluded_only(self) -> frozenset[str] | None:
         """The strings that are not in the set, where the description says nothing else."""
         is_plain = self._values is None and not self._patterns and not self._low and self._high is None

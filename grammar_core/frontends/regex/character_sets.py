@@ -15,6 +15,7 @@ SPACE: Ranges = normalize_ranges(
 )
 LINE_TERMINATORS: Ranges = ((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029))
 NOT_LINE_TERMINATORS = complement_ranges(LINE_TERMINATORS)
+NOT_NEWLINE = complement_ranges([(0x0A, 0x0A)])
 # What must be escaped in a JSON string: controls, the quote and the backslash.
 JSON_STRING_CHARACTERS = complement_ranges([(0x00, 0x1F), (0x22, 0x22), (0x5C, 0x5C)])
 

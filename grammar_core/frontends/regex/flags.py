@@ -13,12 +13,16 @@ _MODIFIERS = re.compile(r"(?P<on>[a-zA-Z]*)(?P<dash>-?)(?P<off>[a-zA-Z]*)(?P<end
 
 
 class Flags(NamedTuple):
-    """How the pattern is read: i, m, s and u. What a lone dot means without flags is up to the caller."""
+    """How the pattern is read: i, m, s and u. What a lone dot means without flags is up to the caller.
+
+    With `any_but_newline` a dot without `s` leaves out U+000A only, and not the other line terminators.
+    """
 
     ignore_case: bool = False
     multiline: bool = False
     dot_all: bool = False
     unicode: bool = False
+    any_but_newline: bool = False
 
 
 def parse_flags(flags: str | None) -> Flags:

@@ -15,6 +15,7 @@ from grammar_core.frontends.regex.char_classes import read_char_class
 from grammar_core.frontends.regex.character_sets import (
     JSON_STRING_CHARACTERS,
     NOT_LINE_TERMINATORS,
+    NOT_NEWLINE,
     intersect_ranges,
     single_character,
 )
@@ -154,7 +155,10 @@ class Parser:
 
     def _read_dot(self) -> None:
         self._position += 1
-        self._add_characters(ANY_CHARACTER if self._flags.dot_all else NOT_LINE_TERMINATORS)
+        if self._flags.dot_all:
+            self._add_characters(ANY_CHARACTER)
+        else:
+            self._add_characters(NOT_NEWLINE if self._flags.any_but_newline else NOT_LINE_TERMINATORS)
 
     def _read_anchor(self) -> None:
         at_end = self._pattern[self._position] == "$"

@@ -17,17 +17,20 @@ from grammar_core.ir.char_ranges import ANY_CHARACTER
 from grammar_core.ir.nodes import Expr
 
 
-def parse_regex(pattern: str, *, json_string: bool = False, flags: str | None = None) -> Expr:
+def parse_regex(
+    pattern: str, *, json_string: bool = False, flags: str | None = None, any_but_newline: bool = False
+) -> Expr:
     """The texts that the pattern matches from beginning to end.
 
     `flags` are any of `i`, `m`, `s`, `u`. A dot is any character where they are None; otherwise not a line
-    terminator, unless `s` is among them. With `json_string`, no character match takes what a JSON string
-    must escape: U+0000 to U+001F, `"` and `\\`. Raises RegexError with the position, and GrammarLimitError
-    for a pattern beyond a limit.
+    terminator (with `any_but_newline`, not U+000A), unless `s` is among them. With `json_string`, no
+    character match takes what a JSON string must escape: U+0000 to U+001F, `"` and `\\`. Raises RegexError
+    with the position, and GrammarLimitError for a pattern beyond a limit.
 
         parse_regex(r"[0-9]{5}(-[0-9]{4})?")
     """
-    tree = Parser(pattern, parse_flags(flags), json_string).parse()
+    read_as = parse_flags(flags)._replace(any_but_newline=any_but_newline)
+    tree = Parser(pattern, read_as, json_string).parse()
     return _compile(pattern, tree, None, json_string)
 
 

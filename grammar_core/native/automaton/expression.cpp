@@ -141,6 +141,8 @@ RuleOptions read_rule_options(ProgramReader& reader, int64_t rule_count) {
   options.stop_bytes = reader.next();
   options.body_rule = read_optional(reader, rule_count);
   options.marker_rule = read_optional(reader, rule_count);
+  if ((options.body_rule < 0) != (options.marker_rule < 0))
+    throw InvalidGrammar("the grammar program names one of a marker's rules only");
   return options;
 }
 

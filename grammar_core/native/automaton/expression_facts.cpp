@@ -150,8 +150,26 @@ class Analyzer {
   // Facts spread from the leaves to the expressions and references around them, each at most once, so the
   // work is linear (W. Dowling and J. Gallier, "Linear-time algorithms for testing the satisfiability of
   // propositional Horn formulae", 1984).
+  // A rule that always ends at once has no text, whatever its body has, which shows only when it is known to
+  // be nullable.
   void derive_empty_and_text() {
     find_parents();
+    always_empty_.assign(rule_count_, 0);
+    spread_facts();
+    bool has_news = false;
+    for (size_t rule = 0; rule < rule_count_; ++rule) {
+      const RuleOptions& options = source_.rule_options[rule];
+      always_empty_[rule] = (options.lazy || options.max_chars == 0) && facts_.rule_nullable[rule];
+      has_news |= always_empty_[rule] && facts_.nonempty[source_.rule_bodies[rule]];
+    }
+    if (!has_news) return;
+    for (std::vector<uint8_t>* facts : {&facts_.nullable, &facts_.nonempty, &facts_.rule_nullable})
+      std::fill(facts->begin(), facts->end(), 0);
+    spread_facts();
+  }
+
+  void spread_facts() {
+    count_children();
     for (size_t e = 0; e < source_.expressions.size(); ++e) begin_with(static_cast<int32_t>(e));
     std::vector<uint8_t> stale(source_.expressions.size(), 1);  // those to be searched again
     for (;;) {
@@ -177,9 +195,6 @@ class Analyzer {
     parent_.assign(source_.expressions.size(), -1);
     references_to_.resize(rule_count_);
     rule_of_body_.assign(source_.expressions.size(), -1);
-    not_nullable_.assign(source_.expressions.size(), 0);
-    not_productive_.assign(source_.expressions.size(), 0);
-    has_text_.assign(source_.expressions.size(), 0);
     ends_empty_with_.resize(rule_count_);
     for (size_t rule = 0; rule < rule_count_; ++rule) {
       const RuleOptions& options = source_.rule_options[rule];
@@ -196,8 +211,17 @@ class Analyzer {
       if (is_searched) searched_.push_back(i);
       if (e.op != Op::kSequence && e.op != Op::kChoice && !is_searched) continue;
       for (const int32_t child : source_.children_of(e)) parent_[child] = i;
-      not_nullable_[index] = not_productive_[index] = static_cast<int32_t>(e.count);
     }
+  }
+
+  // Of sequences, before anything is known.
+  void count_children() {
+    not_nullable_.assign(source_.expressions.size(), 0);
+    has_text_.assign(source_.expressions.size(), 0);
+    for (size_t index = 0; index < source_.expressions.size(); ++index)
+      if (source_.expressions[index].op == Op::kSequence)
+        not_nullable_[index] = static_cast<int32_t>(source_.expressions[index].count);
+    not_productive_ = not_nullable_;
   }
 
   // What an expression is whatever stands inside it.
@@ -249,7 +273,7 @@ class Analyzer {
     if (news.nullable) {
       learn_nullable_rule(rule);
       for (const int32_t without_marker : ends_empty_with_[rule]) learn_nullable_rule(without_marker);
-    } else {
+    } else if (!always_empty_[rule]) {
       for (const int32_t reference : references_to_[rule]) learn_nonempty(reference);
     }
   }
@@ -489,6 +513,7 @@ class Analyzer {
   std::vector<int32_t> rule_of_body_;
   std::vector<int32_t> searched_;                      // automata and Members, whose facts take a search
   std::vector<std::vector<int32_t>> references_to_;    // by rule
+  std::vector<uint8_t> always_empty_;                  // by rule: all its texts are empty
   std::vector<std::vector<int32_t>> ends_empty_with_;  // by rule: those that end at once where it is nullable
   std::vector<int32_t> not_nullable_, not_productive_;  // of sequences: children of which that is not known
   std::vector<uint8_t> has_text_;                       // of sequences: some child is nonempty

@@ -34,6 +34,8 @@ Nfa::Nfa(const GrammarSource& source) : token_sets_(source.token_sets) {
   NfaBuilder(source, *this).build();
   compute_byte_classes();
   compute_follow();
+  if (std::any_of(symbols_.begin(), symbols_.end(), [](const Symbol& s) { return s.records(); }))
+    compute_unit_calls();
   rank_states();
 }
 
@@ -139,6 +141,36 @@ void Nfa::compute_follow() {
       if (accepting[call.target]) follow_users[owners_[call.target]].push_back(call.symbol);
     }
   propagate(follow_, follow_users);
+}
+
+void Nfa::compute_unit_calls() {
+  const std::vector<uint8_t> accepting = states_before_acceptance();
+  std::vector<uint8_t> reached(state_count(), 0);  // states belong to one symbol each
+  std::vector<int32_t> pending;
+  unit_calls_.resize(symbols_.size());
+  for (size_t i = 0; i < symbols_.size(); ++i) {
+    const Symbol& symbol = symbols_[i];
+    if (symbol.is_counter()) {
+      if (symbol.min <= 1) unit_calls_[i].push_back(symbol.counter_body);
+      continue;
+    }
+    if (is_derived(symbol.start)) {
+      for (const CallEdge& call : call_edges(symbol.start))
+        if (may_end(call.target)) unit_calls_[i].push_back(call.symbol);
+      continue;
+    }
+    pending.assign(1, symbol.start);
+    while (!pending.empty()) {
+      const int32_t state = pending.back();
+      pending.pop_back();
+      TimeLimit::tick();
+      if (reached[state]) continue;
+      reached[state] = 1;
+      for (const CallEdge& call : call_edges(state))
+        if (accepting[call.target]) unit_calls_[i].push_back(call.symbol);
+      for (const int32_t target : empty_edges(state)) pending.push_back(target);
+    }
+  }
 }
 
 // The state of a loop's place `base` after the members of `configuration`.

@@ -125,6 +125,9 @@ class Nfa {
   size_t memory_bytes() const;
   // Of the derived states so far.
   size_t derived_bytes() const { return derived_bytes_; }
+  // For each symbol those that it may call for the whole of its text, nothing before and after; empty if no
+  // symbol has captures.
+  const std::vector<std::vector<int32_t>>& unit_calls() const { return unit_calls_; }
 
  private:
   friend class NfaBuilder;
@@ -135,6 +138,11 @@ class Nfa {
     if (!derived.expanded) expand(derived);
     return derived;
   }
+  // Whether a list may end after the member that leads to this derived state.
+  bool may_end(int32_t state) const {
+    const DerivedState& d = derived(state);
+    return d.base == loops_[d.loop].between && loops_[d.loop].order.is_complete(d.configuration);
+  }
   int32_t derive(int32_t loop, int32_t configuration, int32_t base);
   void expand(DerivedState& state);
   void expand_entrance(DerivedState& state);
@@ -142,6 +150,7 @@ class Nfa {
   void rank_states();
   void compute_follow();
   std::vector<uint8_t> states_before_acceptance();
+  void compute_unit_calls();
 
   std::vector<Symbol> symbols_;
   int32_t root_ = 0;
@@ -157,6 +166,7 @@ class Nfa {
   std::vector<int32_t> ranks_;                   // by state: its place among those of its owner
   std::vector<std::vector<int32_t>> states_of_;  // by symbol
   std::vector<ByteSet> follow_;
+  std::vector<std::vector<int32_t>> unit_calls_;
   std::vector<MemberLoop> loops_;
   std::deque<DerivedState> derived_;
   SequenceInterner derived_keys_;

@@ -1,6 +1,7 @@
 #include "mask/mask_store.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace syntagma {
 namespace {
@@ -138,7 +139,42 @@ void MaskStore::share(const FrameRows::Key& key, const WalkResult& result) {
   shared_->add(key, std::move(walk));
 }
 
+// From the result of the state that most letters lead to, such as the rest of a name behind the beginning of
+// one that is excluded; null if there is no such state or if it is no help.
+std::unique_ptr<WalkResult> MaskStore::derive_result(int32_t start) {
+  WalkAutomaton& walker = walk_.walker();
+  const int32_t other = walker.usual_target(start);
+  if (other == kNone || walker.usual_target(other) != kNone) return nullptr;
+  const WalkDifference change = walk_.compare(start, other);
+  if (change.too_large) return nullptr;
+  const Item item = walker.lone_item(other);
+  const Frame frame = item.macro == kNone ? Frame{} : Frame{item.macro, automaton_.frame_reports(item.macro)};
+  const WalkResult& from = *result_of_state(other, kWholeTrie, true, frame);
+  std::vector<uint32_t> words(vocabulary_->mask_words());
+  from.row->write(*vocabulary_, words.data());
+  const auto bit = [](int32_t id) { return uint32_t{1} << (id % 32); };
+  for (const auto& [first, last] : change.removed)
+    for (uint32_t rank = first; rank < last; ++rank)
+      words[vocabulary_->token_at_rank(rank) / 32] &= ~bit(vocabulary_->token_at_rank(rank));
+  for (const auto& [first, last] : change.added)
+    for (uint32_t rank = first; rank < last; ++rank)
+      words[vocabulary_->token_at_rank(rank) / 32] |= bit(vocabulary_->token_at_rank(rank));
+  std::set<std::pair<int32_t, int32_t>> leaving;
+  for (const Exit& exit : from.exits)
+    for (const int32_t node : origins(exit.exit_set)) leaving.emplace(exit.reports, node);
+  for (const auto& place : change.left) leaving.erase(place);
+  leaving.insert(change.entered.begin(), change.entered.end());
+  auto result = std::make_unique<WalkResult>();
+  result->row = keep(Row::from_words(*vocabulary_, std::move(words)));
+  result->exits = group_exits({leaving.begin(), leaving.end()});
+  return result;
+}
+
 const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set) {
+  const uint64_t key = static_cast<uint64_t>(start) << 32 | static_cast<uint32_t>(exit_set);
+  if (exit_set == kWholeTrie && !automaton_.has_token_sets())
+    if (auto derived = derive_result(start))
+      return results_.emplace(key, std::move(derived)).first->second.get();
   const std::vector<int32_t> from(origins(exit_set).begin(), origins(exit_set).end());
   const WalkFindings findings =
       from.size() < kFewOrigins ? walk_.run(start, from, false) : walk_.run(start, merged_trie(exit_set));
@@ -151,7 +187,6 @@ const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set) {
                                       : Row::from_ranges(*vocabulary_, ranges));
   result->row = with_token_sets(result->row, start, exit_set);
   result->exits = group_exits(std::move(leaving));
-  const uint64_t key = static_cast<uint64_t>(start) << 32 | static_cast<uint32_t>(exit_set);
   return results_.emplace(key, std::move(result)).first->second.get();
 }
 

@@ -106,6 +106,7 @@ class MaskStore {
   };
   const WalkResult* result_of_state(int32_t state, int32_t exit_set, bool may_walk, Frame frame);
   const WalkResult* walk(int32_t start, int32_t exit_set);
+  std::unique_ptr<WalkResult> derive_result(int32_t start);
   const MergedTrie& merged_trie(int32_t exit_set);
   FrameRows::Key shared_key(Frame frame, int32_t exit_set, std::vector<int32_t> kind);
   std::unique_ptr<WalkResult> adopt(const FrameWalk& walk, Frame frame);

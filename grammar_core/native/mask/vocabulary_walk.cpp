@@ -5,6 +5,9 @@
 namespace syntagma {
 namespace {
 
+constexpr size_t kLargeDifference = 4'000;  // nodes of a comparison that cost more than a walk of its own
+constexpr uint32_t kLargeSubtree = 256;     // nodes from which on it pays to look into what a state can read
+
 void add_consumed(std::vector<ConsumedTokens>& consumed, std::pair<uint32_t, uint32_t> ranks, int32_t extra) {
   if (ranks.first == ranks.second) return;
   if (!consumed.empty() && consumed.back().last == ranks.first && consumed.back().extra == extra)
@@ -103,11 +106,49 @@ WalkFindings VocabularyWalk::run(int32_t start, const MergedTrie& rests) {
   return findings;
 }
 
+WalkDifference VocabularyWalk::compare(int32_t start, int32_t other) {
+  walker_.begin_walk();
+  WalkDifference found;
+  const auto trie = vocabulary_.trie();
+  path_[0] = {start, 0, other};
+  size_t visited = 0;
+  for (uint32_t node = 1; node < trie.size();) {
+    const TrieNode& n = trie[node];
+    TimeLimit::tick();
+    const PathEntry& before = path_[n.depth - 1];
+    const int32_t mine = before.state == kNone ? kNone : walker_.next(before.state, n.byte);
+    const int32_t theirs = before.other == kNone ? kNone : walker_.next(before.other, n.byte);
+    if (mine == theirs) {
+      node = n.subtree_end;
+      continue;
+    }
+    if (++visited > kLargeDifference) {
+      found.too_large = true;
+      return found;
+    }
+    const auto [first, last] = vocabulary_.ranks_at(node);
+    if (first != last && (mine == kNone) != (theirs == kNone))
+      (theirs == kNone ? found.added : found.removed).emplace_back(first, last);
+    const auto leaves = [&](int32_t state, auto& places) {
+      const int32_t reports = state == kNone ? 0 : walker_.reports(state);
+      if (reports != 0 && may_continue(node, reports))
+        places.emplace_back(reports, static_cast<int32_t>(node));
+    };
+    leaves(mine, found.entered);
+    leaves(theirs, found.left);
+    path_[n.depth] = {mine, 0, theirs};
+    ++node;
+  }
+  return found;
+}
+
 // Whether `state` loops over every byte below `node`. When iterations are counted, it must also be one where
 // a character is an iteration, and nobody may be waiting for those bytes once the iterations are used up.
 bool VocabularyWalk::consumes_all_below(int32_t before, int32_t state, uint32_t node, bool counted) {
-  if (state != before && !walker_.loop_known(state)) return false;
   const GroupSet below = vocabulary_.trie()[node].groups_below;
+  if (!counted && vocabulary_.trie()[node].subtree_end - node >= kLargeSubtree)
+    return (below & ~walker_.safe_groups(state)) == 0;
+  if (state != before && !walker_.loop_known(state)) return false;
   if ((below & ~walker_.loop_groups(state)) != 0) return false;
   if (!counted) return true;
   return walker_.between_iterations(state) && (below & follow(walker_.reports(state)).groups) == 0;

@@ -33,6 +33,13 @@ struct WalkFindings {
   bool countable = true;  // iterations are the same in all readings, so the numbers above hold
 };
 
+// What of a whole walk is to be changed to get that of another state.
+struct WalkDifference {
+  std::vector<std::pair<uint32_t, uint32_t>> added, removed;  // ranks of consumed tokens, first and one past
+  std::vector<std::pair<int32_t, int32_t>> entered, left;     // leaving places: report set and node
+  bool too_large = false;                                     // a walk of its own is better
+};
+
 // Not thread-safe.
 class VocabularyWalk {
  public:
@@ -42,6 +49,8 @@ class VocabularyWalk {
   // From `start`, for the rests of tokens below the trie nodes `origins`. With `counted`, iterations are
   // counted, and leaving places matter also where all tokens below are consumed.
   WalkFindings run(int32_t start, std::span<const int32_t> origins, bool counted);
+  // Where a walk from `start` differs from one from `other`.
+  WalkDifference compare(int32_t start, int32_t other);
   // The same below all origins of `rests` at once, without counting.
   WalkFindings run(int32_t start, const MergedTrie& rests);
 
@@ -63,6 +72,7 @@ class VocabularyWalk {
   struct PathEntry {
     int32_t state;
     int32_t iterations;
+    int32_t other = kNone;  // of a comparison
   };
   std::vector<PathEntry> path_;  // by depth
 };

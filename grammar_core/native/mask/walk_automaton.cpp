@@ -1,8 +1,23 @@
 #include "mask/walk_automaton.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace syntagma {
+namespace {
+
+constexpr size_t kMostSafeStates = 48;
+
+// Well-formed characters by lead byte (Unicode Standard, table 3-7): after the lead, the second byte's range.
+struct LeadRange {
+  int first, last, low, high, rest;
+};
+constexpr LeadRange kLeads[] = {{0xC2, 0xDF, 0x80, 0xBF, 1}, {0xE0, 0xE0, 0xA0, 0xBF, 2},
+                                {0xE1, 0xEC, 0x80, 0xBF, 2}, {0xED, 0xED, 0x80, 0x9F, 2},
+                                {0xEE, 0xEF, 0x80, 0xBF, 2}, {0xF0, 0xF0, 0x90, 0xBF, 3},
+                                {0xF1, 0xF3, 0x80, 0xBF, 3}, {0xF4, 0xF4, 0x80, 0x8F, 3}};
+
+}  // namespace
 
 WalkAutomaton::WalkAutomaton(MacroAutomaton& automaton)
     : automaton_(automaton), stepper_(automaton, arena_), class_count_(automaton.nfa().class_count()) {}
@@ -11,6 +26,29 @@ int32_t WalkAutomaton::state_of(Item item) {
   scratch_.clear();
   scratch_.items.push_back(item);
   return intern(scratch_);
+}
+
+Item WalkAutomaton::lone_item(int32_t state) const {
+  const auto key = keys_[state];
+  if (key.size() != 3 || key[0] != 0 || key[2] != kBaseParents) return {kNone, kNone};
+  return {key[1], key[2]};
+}
+
+int32_t WalkAutomaton::usual_target(int32_t state) {
+  int32_t candidate = kNone;
+  int lead = 0;  // R. Boyer and J. Moore, "MJRTY: a fast majority vote algorithm", 1991
+  for (int byte = 'a'; byte <= 'z'; ++byte) {
+    const int32_t target = next(state, static_cast<uint8_t>(byte));
+    if (target == candidate) {
+      ++lead;
+    } else if (lead == 0) {
+      candidate = target;
+      lead = 1;
+    } else {
+      --lead;
+    }
+  }
+  return candidate != state && candidate != kNone && has_items(candidate) ? candidate : kNone;
 }
 
 int32_t WalkAutomaton::intern(const Configuration& configuration) {
@@ -73,17 +111,103 @@ std::vector<int32_t> WalkAutomaton::token_sets(int32_t state) {
   return sets;
 }
 
-bool WalkAutomaton::returns(int32_t from, int32_t to, int low, int high, int bytes) {
+// Adds the states after `bytes` more bytes, the first of them from `low` to `high`; false if some text of
+// them leads nowhere. What a state in the middle of a character leads to is looked at once: `middles` has
+// those of each number of bytes.
+bool WalkAutomaton::add_targets(int32_t from, ByteRange bytes, int count, std::vector<int32_t>& targets,
+                                std::vector<int32_t> (&middles)[3]) {
   int previous_class = -1;
-  for (int byte = low; byte <= high; ++byte) {
+  for (int byte = bytes.low; byte <= bytes.high; ++byte) {
     const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(byte));
     if (byte_class == previous_class) continue;
     previous_class = byte_class;
     const int32_t target = next(from, static_cast<uint8_t>(byte));
     if (target == kNone) return false;
-    if (bytes == 1 ? target != to : !returns(target, to, 0x80, 0xBF, bytes - 1)) return false;
+    std::vector<int32_t>& known = count == 1 ? targets : middles[count - 2];
+    if (std::find(known.begin(), known.end(), target) != known.end()) continue;
+    known.push_back(target);
+    if (count > 1 && !add_targets(target, {0x80, 0xBF}, count - 1, targets, middles)) return false;
   }
   return true;
+}
+
+// The states after any one character outside ASCII; empty if some of them leads nowhere.
+std::vector<int32_t> WalkAutomaton::targets_of_non_ascii(int32_t state) {
+  std::vector<int32_t> targets;
+  for (const LeadRange& range : kLeads) {
+    std::vector<int32_t> middles[3], seconds;  // after the lead, whose continuation has a range of its own
+    for (int lead = range.first; lead <= range.last; ++lead) {
+      const int32_t target = next(state, static_cast<uint8_t>(lead));
+      if (target == kNone) return {};
+      if (std::find(seconds.begin(), seconds.end(), target) != seconds.end()) continue;
+      seconds.push_back(target);
+      if (!add_targets(target, {range.low, range.high}, range.rest, targets, middles)) return {};
+    }
+  }
+  return targets;
+}
+
+const WalkAutomaton::CharacterTargets& WalkAutomaton::character_targets(int32_t state) {
+  const auto found = character_targets_.find(state);
+  if (found != character_targets_.end()) return found->second;
+  CharacterTargets result;
+  std::vector<int32_t> targets;
+  const auto add = [&](GroupSet groups) {
+    for (const int32_t target : targets) {
+      const auto known = std::find_if(result.targets.begin(), result.targets.end(),
+                                      [&](const auto& entry) { return entry.first == target; });
+      if (known != result.targets.end())
+        known->second |= groups;
+      else
+        result.targets.emplace_back(target, groups);
+    }
+  };
+  GroupSet dead = 0;
+  for (int byte = 0; byte < 0x80; ++byte) {
+    const GroupSet group = GroupSet{1} << group_of(static_cast<uint8_t>(byte));
+    result.alive |= group;
+    targets.assign(1, next(state, static_cast<uint8_t>(byte)));
+    if (targets[0] != kNone)
+      add(group);
+    else
+      dead |= group;
+  }
+  result.alive &= ~dead;
+  targets = targets_of_non_ascii(state);
+  const GroupSet others = GroupSet{1} << kNonAsciiGroup;
+  if (!targets.empty()) {
+    result.alive |= others;
+    add(others);
+  }
+  return character_targets_.emplace(state, std::move(result)).first->second;
+}
+
+// The states that `state` leads to with some groups, which shrink to those that all of these states can read.
+GroupSet WalkAutomaton::compute_safe(int32_t state) {
+  GroupSet groups = character_targets(state).alive;
+  // Bytes that lead to where little can follow, such as a quote or a backslash, would spoil all others.
+  const auto narrow = [&](int32_t target) {
+    return 2 * std::popcount(character_targets(target).alive & groups) < std::popcount(groups);
+  };
+  const std::vector<std::pair<int32_t, GroupSet>> first = character_targets(state).targets;
+  GroupSet spoiling = 0;
+  for (const auto& [target, through] : first)
+    if ((through & groups) != 0 && narrow(target)) spoiling |= through;
+  groups &= ~spoiling;
+  std::vector<int32_t> reached{state};
+  for (size_t i = 0; i < reached.size() && groups != 0; ++i) {
+    for (const auto& [target, through] : character_targets(reached[i]).targets)
+      if ((through & groups) != 0 && std::find(reached.begin(), reached.end(), target) == reached.end())
+        reached.push_back(target);
+    groups &= character_targets(reached[i]).alive;
+    if (reached.size() > kMostSafeStates) groups = 0;
+  }
+  // Where nothing is safe, because text is counted perhaps, it is not from the states on the way either.
+  for (const int32_t s : reached) {
+    states_[s].safe_known = true;
+    states_[s].safe_groups |= groups;
+  }
+  return states_[state].safe_groups;
 }
 
 GroupSet WalkAutomaton::compute_loop(int32_t state) {
@@ -94,22 +218,8 @@ GroupSet WalkAutomaton::compute_loop(int32_t state) {
     if (next(state, static_cast<uint8_t>(byte)) != state) leaving |= group;
   }
   GroupSet loop = all & ~leaving;
-  // Well-formed characters by lead byte (Unicode Standard, table 3-7): after the lead, the second byte's
-  // range.
-  struct LeadRange {
-    int first, last, low, high, rest;
-  };
-  constexpr LeadRange kLeads[] = {{0xC2, 0xDF, 0x80, 0xBF, 1}, {0xE0, 0xE0, 0xA0, 0xBF, 2},
-                                  {0xE1, 0xEC, 0x80, 0xBF, 2}, {0xED, 0xED, 0x80, 0x9F, 2},
-                                  {0xEE, 0xEF, 0x80, 0xBF, 2}, {0xF0, 0xF0, 0x90, 0xBF, 3},
-                                  {0xF1, 0xF3, 0x80, 0xBF, 3}, {0xF4, 0xF4, 0x80, 0x8F, 3}};
-  bool all_characters = true;
-  for (const LeadRange& range : kLeads)
-    for (int lead = range.first; lead <= range.last && all_characters; ++lead) {
-      const int32_t target = next(state, static_cast<uint8_t>(lead));
-      all_characters = target != kNone && returns(target, state, range.low, range.high, range.rest);
-    }
-  if (all_characters) loop |= GroupSet{1} << kNonAsciiGroup;
+  const std::vector<int32_t> targets = targets_of_non_ascii(state);
+  if (targets.size() == 1 && targets[0] == state) loop |= GroupSet{1} << kNonAsciiGroup;
   states_[state].loop_groups = loop;
   states_[state].loop_known = true;
   return loop;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "automaton/interner.hpp"
@@ -23,6 +25,10 @@ class WalkAutomaton {
 
   // At the beginning of a walk, whose work is limited.
   void begin_walk() { stepper_.reset_work(); }
+  // The only item of a state that stands on the base alone; kNone as its macro-state if there is none such.
+  Item lone_item(int32_t state) const;
+  // The state that most letters lead to, if it is another one that stays alive; or kNone.
+  int32_t usual_target(int32_t state);
   // The state of a single item.
   int32_t state_of(Item item);
   // The state after a byte, or kNone.
@@ -50,6 +56,11 @@ class WalkAutomaton {
     return states_[state].loop_known ? states_[state].loop_groups : compute_loop(state);
   }
   bool loop_known(int32_t state) const { return states_[state].loop_known; }
+  // Groups of bytes of which every text can be read from `state` on, whatever states that leads to; like
+  // `loop_groups`, but also where a search starts over after every character.
+  GroupSet safe_groups(int32_t state) {
+    return states_[state].safe_known ? states_[state].safe_groups : compute_safe(state);
+  }
   size_t memory_bytes() const {
     return states_.size() * sizeof(State) + next_.size() * (sizeof(int32_t) + 1) + arena_.memory_bytes() +
            keys_.memory_bytes();
@@ -62,13 +73,27 @@ class WalkAutomaton {
     bool between_iterations = false;
     bool loop_known = false;
     GroupSet loop_groups = 0;
+    bool safe_known = false;
+    GroupSet safe_groups = 0;
+  };
+  // Where the characters of each group lead, if all of them lead somewhere.
+  struct CharacterTargets {
+    GroupSet alive = 0;
+    std::vector<std::pair<int32_t, GroupSet>> targets;  // of the groups in `alive`
   };
 
   int32_t intern(const Configuration& configuration);
   bool is_between_iterations(const Configuration& configuration) const;
   int32_t compute_next(int32_t state, int byte_class);
   GroupSet compute_loop(int32_t state);
-  bool returns(int32_t from, int32_t to, int low, int high, int bytes);
+  GroupSet compute_safe(int32_t state);
+  const CharacterTargets& character_targets(int32_t state);
+  struct ByteRange {
+    int low, high;
+  };
+  bool add_targets(int32_t from, ByteRange bytes, int count, std::vector<int32_t>& targets,
+                   std::vector<int32_t> (&middles)[3]);
+  std::vector<int32_t> targets_of_non_ascii(int32_t state);
 
   MacroAutomaton& automaton_;
   StackArena arena_;
@@ -81,6 +106,7 @@ class WalkAutomaton {
   Configuration scratch_;
   std::vector<int32_t> key_;
   std::vector<Item> items_;
+  std::unordered_map<int32_t, CharacterTargets> character_targets_;
 };
 
 }  // namespace syntagma

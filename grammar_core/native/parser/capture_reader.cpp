@@ -1,31 +1,83 @@
 #include "parser/capture_reader.hpp"
 
 #include <algorithm>
-#include <set>
+#include <tuple>
 
+#include "automaton/errors.hpp"
 #include "automaton/time_limit.hpp"
 #include "parser/marker_measure.hpp"
 
 namespace syntagma {
+namespace {
+
+constexpr size_t kMostBytes = size_t{256} << 20;
+
+}  // namespace
 
 std::vector<Capture> CaptureReader::read(std::vector<CaptureEvent> events, bool deduplicate) {
-  // At one position inner rules complete before outer ones, which began no later.
-  std::stable_sort(events.begin(), events.end(), [](const CaptureEvent& a, const CaptureEvent& b) {
-    return a.end != b.end ? a.end < b.end : a.begin > b.begin;
-  });
+  sort_inner_first(events);
   if (deduplicate) keep_longest(events);
   const std::vector<Occurrence> occurrences = with_markers(events);
   hide_stops(occurrences);
   std::vector<Capture> captures;
+  size_t bytes = 0;
+  const auto add = [&](int32_t name, std::string shown) {
+    bytes += shown.size();
+    if (bytes > kMostBytes)
+      throw LimitExceeded("captures", kMostBytes,
+                          "The captures take more than " + std::to_string(kMostBytes >> 20) + " MiB");
+    captures.push_back({name, std::move(shown)});
+  };
   for (const Occurrence& occurrence : occurrences) {
     const auto [symbol, begin, end] = occurrence.event;
     const Symbol& rule = nfa_.symbols()[symbol];
-    if (rule.marker.stop_capture >= 0 && occurrence.marker_begin >= 0)
-      captures.push_back({rule.marker.stop_capture,
-                          std::string(text_.substr(occurrence.marker_begin, end - occurrence.marker_begin))});
-    if (rule.capture >= 0) captures.push_back({rule.capture, shown_text(occurrence)});
+    const int64_t marker = occurrence.marker_begin;
+    if (rule.marker.stop_capture >= 0 && marker >= 0)
+      add(rule.marker.stop_capture, std::string(text_.substr(marker, end - marker)));
+    if (rule.capture >= 0) add(rule.capture, shown_text(occurrence));
   }
   return captures;
+}
+
+void CaptureReader::sort_inner_first(std::vector<CaptureEvent>& events) {
+  std::sort(events.begin(), events.end(), [](const CaptureEvent& a, const CaptureEvent& b) {
+    return std::tuple(a.end, -a.begin, a.symbol) < std::tuple(b.end, -b.begin, b.symbol);
+  });
+  const auto same_text = [](const CaptureEvent& a, const CaptureEvent& b) {
+    return a.begin == b.begin && a.end == b.end;
+  };
+  for (auto first = events.begin(); first != events.end();) {
+    const auto last = std::find_if_not(first, events.end(),
+                                       [&](const CaptureEvent& event) { return same_text(*first, event); });
+    if (first->symbol != std::prev(last)->symbol) sort_same_text({first, last});
+    first = last;
+  }
+}
+
+// By the number of rules that may be inside, then by the rules' order in the grammar.
+void CaptureReader::sort_same_text(std::span<CaptureEvent> events) {
+  std::map<int32_t, int64_t> inside;
+  for (const CaptureEvent& event : events) inside[event.symbol] = 0;
+  for (auto& [symbol, count] : inside)
+    for (const int32_t inner : inner_symbols(symbol)) count += inner != symbol && inside.contains(inner);
+  std::stable_sort(events.begin(), events.end(), [&](const CaptureEvent& a, const CaptureEvent& b) {
+    return std::tuple(inside[a.symbol], nfa_.symbols()[a.symbol].rule) <
+           std::tuple(inside[b.symbol], nfa_.symbols()[b.symbol].rule);
+  });
+}
+
+// The symbols that this one may call, directly or not, for the whole of its text.
+const std::set<int32_t>& CaptureReader::inner_symbols(int32_t symbol) {
+  const auto [found, is_new] = inner_symbols_.try_emplace(symbol);
+  if (!is_new) return found->second;
+  std::vector<int32_t> pending{symbol};
+  while (!pending.empty()) {
+    const int32_t caller = pending.back();
+    pending.pop_back();
+    for (const int32_t callee : nfa_.unit_calls()[caller])
+      if (TimeLimit::tick(), found->second.insert(callee).second) pending.push_back(callee);
+  }
+  return found->second;
 }
 
 void CaptureReader::keep_longest(std::vector<CaptureEvent>& events) {

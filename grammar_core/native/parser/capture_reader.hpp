@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,7 +33,8 @@ class CaptureReader {
  public:
   CaptureReader(const Nfa& nfa, std::string_view text) : nfa_(nfa), text_(text) {}
 
-  // The captures of `events` in the order of their ends, of those that end together inner ones first. With
+  // The captures of `events` in the order of their ends, of those that end together inner ones first: those
+  // that begin later, or that others may call for the whole of their text. With
   // `deduplicate` only the longest event of each occurrence counts.
   std::vector<Capture> read(std::vector<CaptureEvent> events, bool deduplicate);
 
@@ -46,6 +49,9 @@ class CaptureReader {
     int64_t marker_begin;  // -1: it has none
   };
 
+  void sort_inner_first(std::vector<CaptureEvent>& events);
+  void sort_same_text(std::span<CaptureEvent> events);
+  const std::set<int32_t>& inner_symbols(int32_t symbol);
   static void keep_longest(std::vector<CaptureEvent>& events);
   std::vector<Occurrence> with_markers(const std::vector<CaptureEvent>& events);
   int64_t marker_begin(const CaptureEvent& event, int64_t longest_end);
@@ -55,7 +61,8 @@ class CaptureReader {
 
   const Nfa& nfa_;
   std::string_view text_;
-  std::vector<Hidden> hidden_;                                            // by their beginning
+  std::vector<Hidden> hidden_;  // by their beginning
+  std::map<int32_t, std::set<int32_t>> inner_symbols_;
   std::map<std::pair<int32_t, int64_t>, std::vector<int64_t>> measured_;  // by measuring symbol and beginning
 };
 

@@ -32,6 +32,7 @@ Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar, MatcherOptions option
     for (const int32_t id : *options_.stop_tokens)
       if (id < 0 || id >= grammar_->vocabulary().size())
         throw std::invalid_argument("stop token id " + std::to_string(id) + " is outside of the vocabulary");
+  find_named_stop_tokens();
   reset();
 }
 
@@ -73,14 +74,45 @@ void Matcher::reset() {
 bool Matcher::accept_token(int32_t id) {
   const Vocabulary& vocabulary = grammar_->vocabulary();
   if (is_terminated() || id < 0 || id >= vocabulary.size()) return false;
-  if (is_stop_token(id) && is_completed()) {
-    push({}, false, true);
-    return true;
-  }
-  if (options_.stop_tokens && is_stop_token(id)) return false;
+  if (is_stop_token(id)) return accept_stop_token(id);
   const std::string_view text = vocabulary.token(id);
   if (!grammar_->automaton().has_token_sets()) return !text.empty() && run(text, true);
   return run_token(id, text);
+}
+
+// A stop token is allowed where the text is complete, or where a rule names it and it makes the text
+// complete.
+bool Matcher::accept_stop_token(int32_t id) {
+  if (!is_completed()) {
+    if (std::find(named_stop_tokens_.begin(), named_stop_tokens_.end(), id) == named_stop_tokens_.end())
+      return false;
+    const TimeLimit limit("Following the text in this grammar", grammar_->step_seconds());
+    const std::lock_guard lock(stacks_->mutex);
+    check_memory();
+    forget_rest();
+    if (!completes_text(id, grammar_->automaton().captures() ? &captures_ : nullptr)) return false;
+    took("", true);
+  }
+  push({}, false, true);
+  return true;
+}
+
+// Whether the token, as the member of a set that lists it, is the end of a sentence. Its text counts for
+// none.
+bool Matcher::completes_text(int32_t stop_token, std::vector<CaptureEvent>* captures) const {
+  Stepper& stepper = stacks_->stepper;
+  stepper.reset_work();
+  stepper.follow_text(captures, {static_cast<int64_t>(text_.size()), characters_, tokens_, true, true});
+  Configuration reached;
+  stepper.step_token(items(), stop_token, 0, reached);
+  return reached.base_reports != 0;
+}
+
+void Matcher::find_named_stop_tokens() {
+  for (const TokenSet& set : grammar_->automaton().nfa().token_sets())
+    if (!set.negated)
+      std::copy_if(set.ids.begin(), set.ids.end(), std::back_inserter(named_stop_tokens_),
+                   [&](int32_t id) { return is_stop_token(id); });
 }
 
 bool Matcher::accept_bytes(std::string_view text) {
@@ -151,7 +183,6 @@ bool Matcher::run_token(int32_t id, std::string_view text) {
     ended.insert(ended.end(), stepper.ended_occurrences().begin(), stepper.ended_occurrences().end());
   }
   if (!as_text.alive() && !as_token.alive()) return false;
-  stepper.ignore_text();
   stepper.merge(as_text, as_token, ended, merged);
   took(text, true);
   push(merged.items, merged.base_reports != 0, false);
@@ -317,12 +348,16 @@ void Matcher::refresh_masks() {
 
 void Matcher::write(const Row& row, uint32_t* words) const {
   row.write(grammar_->vocabulary(), words);
-  if (!options_.stop_tokens) return;
-  const bool allowed = is_completed() && !is_terminated();
-  for (const int32_t id : *options_.stop_tokens) {
+  const auto set_bit = [&](int32_t id, bool allowed) {
     const uint32_t bit = uint32_t{1} << (id % 32);
     words[id / 32] = allowed ? words[id / 32] | bit : words[id / 32] & ~bit;
-  }
+  };
+  const bool allowed = is_completed() && !is_terminated();
+  if (options_.stop_tokens)
+    for (const int32_t id : *options_.stop_tokens) set_bit(id, allowed);
+  if (named_stop_tokens_.empty() || allowed || is_terminated()) return;
+  const std::lock_guard lock(stacks_->mutex);
+  for (const int32_t id : named_stop_tokens_) set_bit(id, completes_text(id, nullptr));
 }
 
 void Matcher::fill_mask(uint32_t* words) { write(next_mask(), words); }

@@ -39,7 +39,9 @@ class Matcher {
   void fill_mask(uint32_t* words);
   bool fill_mask_quickly(uint32_t* words);
   // Whether the mask filled last allows every token.
-  bool mask_allows_all() const { return steps_.back().mask_allows_all && !options_.stop_tokens; }
+  bool mask_allows_all() const {
+    return steps_.back().mask_allows_all && !options_.stop_tokens && named_stop_tokens_.empty();
+  }
 
   // The text that must come next, whole characters of it; empty where the text may end.
   std::string forced_text();
@@ -121,6 +123,9 @@ class Matcher {
   bool budgets_within_reach() const;
   const Row* budgeted_mask();
   bool is_stop_token(int32_t id) const;
+  void find_named_stop_tokens();
+  bool accept_stop_token(int32_t id);
+  bool completes_text(int32_t stop_token, std::vector<CaptureEvent>* captures) const;
   void write(const Row& row, uint32_t* words) const;
   const Row& next_mask();
   const Row* quick_mask();
@@ -133,6 +138,7 @@ class Matcher {
 
   std::shared_ptr<CompiledGrammar> grammar_;
   MatcherOptions options_;
+  std::vector<int32_t> named_stop_tokens_;  // stop tokens that token sets list
   std::shared_ptr<MaskStore> masks_;
   uint32_t generation_;
   std::shared_ptr<Stacks> stacks_;

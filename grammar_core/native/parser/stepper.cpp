@@ -9,8 +9,9 @@
 namespace syntagma {
 namespace {
 
-constexpr size_t kLinearSearch = 24;       // items up to which a search beats a hash map
-constexpr int64_t kWorkLimit = 1'000'000;  // items and reports handled for one token or one walk
+constexpr size_t kLinearSearch = 24;            // items up to which a search beats a hash map
+constexpr int64_t kWorkLimit = 1'000'000;       // items and reports handled for one token
+constexpr int64_t kWalkWorkLimit = 20'000'000;  // and for one walk of the vocabulary
 
 }  // namespace
 
@@ -70,12 +71,20 @@ void Stepper::step_token(std::span<const Item> from, int32_t token, int64_t leng
 void Stepper::merge(const Configuration& a, const Configuration& b, std::span<const int32_t> ended,
                     Configuration& out) {
   begin(out);
-  for (const Configuration* side : {&a, &b})
-    for (const Item& item : side->items) add(item);
-  used_up_.assign(ended.begin(), ended.end());
-  finish();
-  for (const Configuration* side : {&a, &b})
+  for (const Configuration* side : {&a, &b}) {
+    for (const Item& item : side->items) {
+      const Item* known = find(item.macro);
+      if (known == nullptr)
+        append(item);
+      else if (known->parents != item.parents)
+        gained_.push_back(item);
+    }
     out.base_reports = automaton_.merge_reports(out.base_reports, side->base_reports);
+  }
+  settle();
+  used_up_.assign(ended.begin(), ended.end());
+  end_occurrences();
+  sort_items();
 }
 
 // The parents of a frame that begins at `position`.
@@ -99,8 +108,12 @@ void Stepper::resume(int32_t parents, int32_t reports, Configuration& out) {
 void Stepper::finish() {
   drain();
   settle();
-  if (!used_up_.empty()) end_occurrences();
+  end_occurrences();
   if (automaton_.counts()) open_counters();
+  sort_items();
+}
+
+void Stepper::sort_items() {
   if (out_->items.size() > 1)
     std::sort(out_->items.begin(), out_->items.end(),
               [](const Item& a, const Item& b) { return a.macro < b.macro; });
@@ -129,10 +142,11 @@ void Stepper::append(Item item) {
 
 void Stepper::count_work() {
   TimeLimit::tick();
-  if (++work_ > kWorkLimit)
-    throw LimitExceeded("ambiguity", kWorkLimit,
+  const int64_t limit = follows_text_ ? kWorkLimit : kWalkWorkLimit;
+  if (++work_ > limit)
+    throw LimitExceeded("ambiguity", limit,
                         "The text has too many readings in this grammar: following them takes more than " +
-                            std::to_string(kWorkLimit) + " steps for one token");
+                            std::to_string(limit) + " steps for one " + (follows_text_ ? "token" : "mask"));
 }
 
 // True if the item is new or gained parents.
@@ -144,10 +158,8 @@ bool Stepper::add(Item item) {
   const MacroState& m = automaton_.state(item.macro);
   if (m.captured != 0)
     for (const int32_t node : arena_.parents(item.parents)) record_captures(m.captured, node);
-  if (m.ends_early && follows_text_) {
-    const auto nodes = arena_.parents(item.parents);
-    for (const int32_t node : std::vector<int32_t>(nodes.begin(), nodes.end())) end_early(m, node);
-  }
+  if (m.ends_early && follows_text_)
+    for (const int32_t node : arena_.parents(item.parents)) end_early(m, node);
   if (m.reports != 0) report_to(item.parents, m.reports);
   return true;
 }
@@ -276,11 +288,17 @@ bool Stepper::budget_ends(const StackNode& node) const {
 }
 
 void Stepper::end_occurrences() {
+  size_t ended = 0;
   for (const int32_t node : used_up_)
-    std::erase_if(out_->items, [&](Item& item) {
+    ended += std::erase_if(out_->items, [&](Item& item) {
       item.parents = arena_.without_node(item.parents, node);
       return item.parents == kNone;
     });
+  if (ended == 0 || index_.empty()) return;
+  index_.clear();
+  for (const std::vector<Item>* items : {&out_->items, &returned_})
+    if (items->size() > kLinearSearch)
+      for (size_t i = 0; i < items->size(); ++i) index_.emplace((*items)[i].macro, i);
 }
 
 // Frames are opened when their first byte comes, but a counted repetition needs its counter first: those that

@@ -111,6 +111,7 @@ class Stepper {
   void drain();
   void open_counters();
   void finish();
+  void sort_items();
   Item* find(int32_t macro);
   void append(Item item);
 

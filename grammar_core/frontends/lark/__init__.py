@@ -1,0 +1,1 @@
+"""Grammars in the Lark dialect: text to IR."""

@@ -1,0 +1,80 @@
+"""The values of a JSON schema in a notation, which the structural tag type `json_schema` calls its style."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from grammar_core.frontends.json_schema.documents import Documents
+from grammar_core.frontends.json_schema.expansion import Expander
+from grammar_core.frontends.json_schema.layout import LayoutOptions, build_layout
+from grammar_core.frontends.structural_tag.notations.gemma import GemmaEmitter
+from grammar_core.frontends.structural_tag.notations.markup import PARAMETER_MARKUPS
+from grammar_core.frontends.structural_tag.notations.nested_markup import CohereEmitter, MinimaxM3Emitter
+from grammar_core.frontends.structural_tag.notations.notation import (
+    NotationEmitter,
+    WriteText,
+    markup_layout,
+)
+from grammar_core.frontends.structural_tag.notations.parameters import ParameterEmitter
+from grammar_core.ir.nodes import Rule, RuleRef
+
+_NESTED = {"minimax_m3_xml": MinimaxM3Emitter, "cohere_xml": CohereEmitter}
+
+STYLES = ("json", *PARAMETER_MARKUPS, *_NESTED, "gemma")
+
+
+class NotationOptions(NamedTuple):
+    """The fields of the type `json_schema`."""
+
+    style: str = "json"
+    any_order: bool = False
+    max_whitespace_cnt: int | None = None
+    any_whitespace: bool = True
+    strict_mode: bool = True
+    excludes: tuple[str, ...] = ()
+
+
+class Notation:
+    """The rules of schemas in one notation. Their names have no hyphens.
+
+    `text` gives the expressions of the notation's tags.
+    """
+
+    def __init__(self, options: NotationOptions, text: WriteText) -> None:
+        self.options = options
+        self._text = text
+        self._layout = build_layout(
+            LayoutOptions(options.any_whitespace, max_whitespace_cnt=options.max_whitespace_cnt)
+        )
+        self._markup = markup_layout(options.max_whitespace_cnt)
+        self._last: NotationEmitter | None = None
+
+    def add(self, schema: str) -> RuleRef:
+        """A reference to the rule of a schema, which is JSON text. Raises JsonSchemaError."""
+        expander = Expander(Documents(schema, {}), loosen=frozenset())
+        emitter = self._emitter(expander)
+        if self._last is not None:
+            emitter.share(self._last)
+        self._last = emitter
+        if self.options.style in PARAMETER_MARKUPS:
+            emitter = ParameterEmitter(emitter, self._markup, PARAMETER_MARKUPS[self.options.style])
+        return emitter.emit_schema(expander.root_goal())
+
+    def rules(self) -> tuple[Rule, ...]:
+        """All rules of the schemas added so far."""
+        style = self.options.style
+        layout = () if style in _NESTED else self._layout.rules
+        markup = self._markup.rules if style in _NESTED or style in PARAMETER_MARKUPS else ()
+        return (*(() if self._last is None else self._last.rules), *layout, *markup)
+
+    def _emitter(self, expander: Expander) -> NotationEmitter:
+        style = self.options.style
+        kind = {"gemma": GemmaEmitter, **_NESTED}.get(style, NotationEmitter)
+        return kind(
+            expander,
+            self._markup if style in _NESTED else self._layout,
+            any_order=self.options.any_order,
+            is_strict=self.options.strict_mode,
+            excludes=self.options.excludes,
+            text=self._text,
+        )
