@@ -118,12 +118,8 @@ class LlguidanceEngine:
         self._tokenizer = self._api.LLTokenizer(wrapper, n_vocab=self._size)
 
     def compile(self, schema: str) -> Starter:
-        try:
-            grammar = json.loads(self._api.LLMatcher.grammar_from_json_schema(schema))
-        except ValueError as error:
-            raise RefusedError(type(error).__name__) from error
-        grammar["no_forcing"] = True
-        first = self._api.LLMatcher(self._tokenizer, json.dumps(grammar), log_level=0)
+        grammar = f'%llguidance {{"no_forcing": true}}\nstart: %json {schema}'
+        first = self._api.LLMatcher(self._tokenizer, grammar, log_level=0)
         if first.is_error():
             raise RefusedError("error")
         return lambda: self._start(first)
