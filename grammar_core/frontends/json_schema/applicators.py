@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grammar_core.frontends.json_schema import array_keywords, object_keywords, scalar_keywords
 from grammar_core.frontends.json_schema.full_sets import FULL
@@ -252,8 +252,11 @@ def _one_of(expander: Expander, sub: Subschema, kind: str, tracked: bool) -> lis
     found = [expander.expand(goal, kind, tracked) for goal in branches]
     live = [i for i, alternatives in enumerate(found) if alternatives]
     overlaps: dict[int, list[int]] = {i: [] for i in live}
+    marks = {i: [_marks(expander, shape) for shape in found[i]] for i in live} if kind == OBJECT else {}
     for position, i in enumerate(live):
         for j in live[position + 1 :]:
+            if marks and all(_are_told_apart(one, other) for one in marks[i] for other in marks[j]):
+                continue
             if expander.meet_all(kind, found[i], found[j], sub.index):
                 overlaps[i].append(j)
                 overlaps[j].append(i)
@@ -266,6 +269,28 @@ def _one_of(expander: Expander, sub: Subschema, kind: str, tracked: bool) -> lis
             )
         lists.append(alternatives)
     return expander.unite(kind, lists, sub.index, tracked)
+
+
+class _Marks(NamedTuple):
+    """What tells objects apart at once: keys that must be there, and keys with few constant values."""
+
+    required: frozenset[str]
+    values: dict[str, frozenset[str]]
+
+
+def _marks(expander: Expander, shape: ObjectShape) -> _Marks:
+    constants = ((name, expander.constants_of(goal)) for name, goal in shape.named.items())
+    return _Marks(frozenset(shape.required), {name: values for name, values in constants if values})
+
+
+def _are_told_apart(one: _Marks, other: _Marks) -> bool:
+    """Whether some key must be there and has different values in both."""
+    return any(
+        name in other.values
+        and (name in one.required or name in other.required)
+        and values.isdisjoint(other.values[name])
+        for name, values in one.values.items()
+    )
 
 
 def _none_of(expander: Expander, sub: Subschema, keyword: str, kind: str) -> list[Any]:

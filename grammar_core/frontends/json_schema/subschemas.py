@@ -19,6 +19,7 @@ from grammar_core.frontends.json_schema.values import identity
 
 MAX_SUBSCHEMAS = 500_000
 _ALIAS_STEPS = 1_000
+_FEW_VALUES = 64
 
 ASSERTIONS = frozenset(
     (
@@ -155,6 +156,20 @@ class Subschemas:
             goal = self._literal(schema, sub.resource, (sub.path, keyword), sub.scope)
             self._constants[key] = goal
         return goal
+
+    def constants_of(self, goal: Goal) -> frozenset[str] | None:
+        """The identities of the values that a schema's const or enum lists, where they are few."""
+        if len(goal) != 1 or (literal := next(iter(goal))) <= 0:
+            return None
+        sub = self.subschema(literal)
+        if not sub.dialect.validates:
+            return None
+        if "const" in sub.schema and sub.dialect.draft > 4:
+            return frozenset((identity(sub.schema["const"]),))
+        listed = sub.schema.get("enum")
+        if not isinstance(listed, list) or len(listed) > _FEW_VALUES:
+            return None
+        return frozenset(map(identity, listed))
 
     def subschema(self, literal: int) -> Subschema:
         """The subschema of a literal."""
