@@ -118,12 +118,8 @@ class LlguidanceEngine:
         self._tokenizer = self._api.LLTokenizer(wrapper, n_vocab=self._size)
 
     def compile(self, schema: str) -> Starter:
-        try:
-            grammar = json.loads(self._api.LLMatcher.grammar_from_json_schema(schema))
-        except ValueError as error:
-            raise RefusedError(type(error).__name__) from error
-        grammar["no_forcing"] = True
-        first = self._api.LLMatcher(self._tokenizer, json.dumps(grammar), log_level=0)
+        grammar = f'%llguidance {{"no_forcing": true}}\nstart: %json {schema}'
+        first = self._api.LLMatcher(self._tokenizer, grammar, log_level=0)
         if first.is_error():
             raise RefusedError("error")
         return lambda: self._start(first)
@@ -150,7 +146,8 @@ def _judge(engine: Any, schema: str, instances: Sequence[Instance], stop_ids: Se
     except RefusedError as refusal:
         return Outcome("refused", refusal.kind, 0, 0, np.zeros(0))
     compiled = time.perf_counter()
-    start().fill()
+    session = start()  # kept: some engines know only the address of the row
+    session.fill()
     first = time.perf_counter()
     verdict = "passing"
     for valid, tokens in instances:

@@ -16,6 +16,7 @@ from grammar_core.ir.nodes import (
     CharClass,
     Choice,
     Expr,
+    KnownRule,
     Literal,
     Members,
     OtherTexts,
@@ -74,13 +75,77 @@ def lower_grammar(grammar: Grammar, expansions: Expansions = MappingProxyType({}
     """
     index_of_rule = {rule.name: index for index, rule in enumerate(grammar.rules)}
     literals = bytearray()
-    operations: list[Operation] = []
     capture_names: list[str] = []
+    parts: list[bytes] = []
+    operations: list[Operation] = []
     for rule in grammar.rules:
+        if isinstance(rule, KnownRule):
+            parts += (_words(operations), _known_words(rule, literals, index_of_rule))
+            operations = []
+            continue
         _append_postfix(rule.body, operations, literals, index_of_rule, expansions)
         operations.append(_end_of_rule(rule.options, capture_names))
-    words = array("q", chain.from_iterable(operations)).tobytes()
+    parts.append(_words(operations))
+    words = b"".join(parts)
     return Program(words, bytes(literals), list(index_of_rule), index_of_rule[grammar.root], capture_names)
+
+
+def _words(operations: list[Operation]) -> bytes:
+    return array("q", chain.from_iterable(operations)).tobytes()
+
+
+class LoweredRule(NamedTuple):
+    """The words of a rule without options, and those that depend on the grammar around it.
+
+    `texts`: positions of offsets into the literals, `references`: positions of rules' numbers.
+    """
+
+    words: array[int]
+    literals: bytes
+    texts: tuple[int, ...]
+    references: tuple[tuple[int, str], ...]
+
+
+def _known_words(rule: KnownRule, literals: bytearray, index_of_rule: dict[str, int]) -> bytes:
+    lowered: LoweredRule | None = rule.lowered
+    if lowered is None:
+        lowered = rule.lowered = _lower_known(rule)
+    words = lowered.words[:]
+    base = len(literals)
+    for position in lowered.texts:
+        words[position] += base
+    for position, name in lowered.references:
+        words[position] = index_of_rule[name]
+    literals += lowered.literals
+    return words.tobytes()
+
+
+def _lower_known(rule: KnownRule) -> LoweredRule:
+    literals = bytearray()
+    operations: list[Operation] = []
+    numbers: dict[str, int] = _Numbers()
+    _append_postfix(rule.body, operations, literals, numbers, MappingProxyType({}))
+    operations.append(_END_WITHOUT_OPTIONS)
+    names = list(numbers)
+    texts: list[int] = []
+    references: list[tuple[int, str]] = []
+    position = 0
+    for operation in operations:
+        if operation[0] == _LITERAL:
+            texts.append(position + 1)
+        elif operation[0] == _RULE_REF:
+            references.append((position + 1, names[operation[1]]))
+        position += len(operation)
+    words = array("q", chain.from_iterable(operations))
+    return LoweredRule(words, bytes(literals), tuple(texts), tuple(references))
+
+
+class _Numbers(dict[str, int]):
+    """Numbers names as they are asked for."""
+
+    def __missing__(self, name: str) -> int:
+        self[name] = len(self)
+        return self[name]
 
 
 def lower_expression(expr: Expr) -> tuple[bytes, bytes]:

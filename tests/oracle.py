@@ -288,6 +288,8 @@ class Lowering:
             return self._symbols(expand_other_texts(expr))
         if isinstance(expr, nodes.Substring):
             return [self._substring(expr.chunks)]
+        if isinstance(expr, nodes.OtherTexts):
+            return [self._other_texts(expr)]
         if isinstance(expr, nodes.TagDispatch):
             return [self._tag_dispatch(expr)]
         if isinstance(expr, nodes.TokenSet):
@@ -304,6 +306,31 @@ class Lowering:
         for state in automaton.accepting:
             self._add(states[state].number, [])
         return states[0]
+
+    def _other_texts(self, others: nodes.OtherTexts) -> Nonterminal:
+        """A nonterminal for each beginning of an excluded text, and one for all other texts."""
+        assert isinstance(others.item, nodes.CharClass)
+        beginnings = {text[:length] for text in others.texts for length in range(len(text) + 1)} | {""}
+        ends = {beginning: self._new() for beginning in beginnings}
+        free = self._new()
+        self._add(free.number, [])
+        self._add(free.number, [Character(others.item.ranges), free])
+        for beginning, here in ends.items():
+            if beginning not in others.texts:
+                self._add(here.number, [])
+            longer = {text[-1] for text in beginnings if text and text[:-1] == beginning}
+            allowed = {c for c in longer if any(a <= ord(c) <= b for a, b in others.item.ranges)}
+            for character in allowed:
+                self._add(here.number, [Character(((ord(character),) * 2,)), ends[beginning + character]])
+            rest = complement_ranges(tuple(sorted((ord(c), ord(c)) for c in longer)))
+            both = [
+                (max(a, c), min(b, d))
+                for a, b in others.item.ranges
+                for c, d in rest
+                if max(a, c) <= min(b, d)
+            ]
+            self._add(here.number, [Character(tuple(both)), free])
+        return ends[""]
 
     def _members(self, members: nodes.Members) -> Nonterminal:
         """A nonterminal for each list so far, by what came, the last member in order and the length."""

@@ -6,7 +6,7 @@ All nodes are immutable and cheap to build. They are named tuples, whose equalit
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 MAX_CODE_POINT = 0x10FFFF
 FIRST_SURROGATE = 0xD800
@@ -218,6 +218,12 @@ class Rule(NamedTuple):
     body: Expr
     options: RuleOptions = NO_OPTIONS
     lookahead: Expr | None = None
+
+
+class KnownRule(Rule):
+    """A rule that is used in many grammars: its lowered form is kept once it was needed (`lowered`)."""
+
+    lowered: Any = None
 
 
 EMPTY = Sequence(())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import is_
 from types import MappingProxyType
 from typing import Any
 
@@ -39,7 +40,7 @@ NATIVE_EXPANSIONS: MappingProxyType[type[Any], Callable[[Any], Expr]] = MappingP
 
 
 def expand_macros(rules: tuple[Rule, ...], *, but: Kinds = ()) -> tuple[Rule, ...]:
-    """The rules, in their places, with every macro (the keys of MACROMACRO_EXPANSIONS) replaced.
+    """The rules, in their places, with every macro (the keys of MACRO_EXPANSIONS) replaced.
 
     Nodes of the classes `but` stay.
     """
@@ -49,6 +50,7 @@ def expand_macros(rules: tuple[Rule, ...], *, but: Kinds = ()) -> tuple[Rule, ..
         expansion = expansions.get(type(expr))
         return expr if expansion is None else expansion(expr)
 
-    return tuple(
+    expanded = tuple(
         transform_rule(rule, expand) if node_kinds((rule,)) & expansions.keys() else rule for rule in rules
     )
+    return rules if all(map(is_, expanded, rules)) else expanded

@@ -115,4 +115,6 @@ def test_a_hundred_tools() -> None:
         {"properties": {"name": {"const": f"t{i}"}, "arguments": tool}, "required": ["name"]}
         for i in range(128)
     ]
-    assert accepts({"type": "object", "anyOf": tools}, '{"name":"t99","arguments":{"f3":"x"}}')
+    for keyword in ("anyOf", "oneOf"):
+        assert accepts({"type": "object", keyword: tools}, '{"name":"t99","arguments":{"f3":"x"}}')
+        assert not accepts({"type": "object", keyword: tools}, '{"name":"t99","arguments":{"f3":1}}')

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grammar_core.frontends.json_schema import array_keywords, object_keywords, scalar_keywords
-from grammar_core.frontends.json_schema.expansion import _FULL, Expander
+from grammar_core.frontends.json_schema.full_sets import FULL
 from grammar_core.frontends.json_schema.goals import ANY, Goal, complement
 from grammar_core.frontends.json_schema.keywords import Subschema
 from grammar_core.frontends.json_schema.shapes import ObjectShape
 from grammar_core.frontends.json_schema.values import ARRAY, NULL, NUMBER, OBJECT, type_of
 
+if TYPE_CHECKING:
+    from grammar_core.frontends.json_schema.expansion import Expander
+
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+COMBINING = frozenset(
+    (
+        *(*_REFERENCES, "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "dependencies"),
+        *("unevaluatedProperties", "unevaluatedItems"),
+    )
+)
+"""Keywords that make more of a schema than what it says itself."""
 _UNEVALUATED = {OBJECT: "unevaluatedProperties", ARRAY: "unevaluatedItems"}
 
 
@@ -25,7 +35,7 @@ def expansion_of(expander: Expander, sub: Subschema, kind: str, tracked: bool) -
     unevaluated = _UNEVALUATED.get(kind)
     closes = unevaluated is not None and unevaluated in schema and sub.dialect.draft >= 2019
     inner = tracked or closes
-    alternatives = _own_alternatives(expander, sub, kind)
+    alternatives = own_alternatives(expander, sub, kind)
     for factor in _factors(expander, sub, kind, inner):
         if not alternatives:
             break
@@ -49,7 +59,7 @@ def complement_of(expander: Expander, sub: Subschema, kind: str) -> list[Any]:
     unevaluated = _UNEVALUATED.get(kind)
     if unevaluated in schema and sub.dialect.draft >= 2019 and schema[unevaluated] is not True:
         expander.refuse(unevaluated, (sub.path, unevaluated), "cannot be complemented (not, oneOf or if)")
-        return [_FULL[kind]]
+        return [FULL[kind]]
     for keyword in _REFERENCES:
         if _has_reference(sub, keyword):
             lists.append(expander.expand(complement(expander.reference(sub, keyword)), kind))
@@ -73,12 +83,12 @@ def complement_of(expander: Expander, sub: Subschema, kind: str) -> list[Any]:
 # --- keywords of one type
 
 
-def _own_alternatives(expander: Expander, sub: Subschema, kind: str) -> list[Any]:
+def own_alternatives(expander: Expander, sub: Subschema, kind: str) -> list[Any]:
     """What the keywords that assert something themselves allow."""
     if not _has_type(sub, kind):
         return []
     if kind == NULL or kind == "boolean":
-        return _constants(expander, sub, kind, [_FULL[kind]])
+        return _constants(expander, sub, kind, [FULL[kind]])
     if kind == OBJECT:
         return _constants(expander, sub, kind, object_keywords.alternatives(expander, sub))
     if kind == ARRAY:
@@ -88,7 +98,7 @@ def _own_alternatives(expander: Expander, sub: Subschema, kind: str) -> list[Any
 
 def _own_complement(expander: Expander, sub: Subschema, kind: str) -> list[Any]:
     if not _has_type(sub, kind):
-        return [_FULL[kind]]
+        return [FULL[kind]]
     lists = [_other_than_constants(expander, sub, kind)]
     if kind == OBJECT:
         lists.append(object_keywords.complement_alternatives(expander, sub))
@@ -147,7 +157,7 @@ def _other_than_constants(expander: Expander, sub: Subschema, kind: str) -> list
     for keyword, values in _allowed_values(sub):
         same = [value for value in values if type_of(value) == kind]
         if not same:
-            return [_FULL[kind]]
+            return [FULL[kind]]
         lists.append(_different_from(expander, sub, kind, same, keyword))
     return expander.unite(kind, lists, sub.index)
 
@@ -163,7 +173,7 @@ def _different_from(
     if kind in (NUMBER, "string"):
         return [scalar_keywords.one_of(kind, values).complement()]
     differ = object_keywords.different_from if kind == OBJECT else array_keywords.different_from
-    alternatives = [_FULL[kind]]
+    alternatives = [FULL[kind]]
     for value in values:
         alternatives = expander.meet_all(kind, alternatives, differ(expander, sub, value, keyword), sub.index)
     return alternatives
@@ -242,8 +252,11 @@ def _one_of(expander: Expander, sub: Subschema, kind: str, tracked: bool) -> lis
     found = [expander.expand(goal, kind, tracked) for goal in branches]
     live = [i for i, alternatives in enumerate(found) if alternatives]
     overlaps: dict[int, list[int]] = {i: [] for i in live}
+    marks = {i: [_marks(expander, shape) for shape in found[i]] for i in live} if kind == OBJECT else {}
     for position, i in enumerate(live):
         for j in live[position + 1 :]:
+            if marks and all(_are_told_apart(one, other) for one in marks[i] for other in marks[j]):
+                continue
             if expander.meet_all(kind, found[i], found[j], sub.index):
                 overlaps[i].append(j)
                 overlaps[j].append(i)
@@ -258,8 +271,30 @@ def _one_of(expander: Expander, sub: Subschema, kind: str, tracked: bool) -> lis
     return expander.unite(kind, lists, sub.index, tracked)
 
 
+class _Marks(NamedTuple):
+    """What tells objects apart at once: keys that must be there, and keys with few constant values."""
+
+    required: frozenset[str]
+    values: dict[str, frozenset[str]]
+
+
+def _marks(expander: Expander, shape: ObjectShape) -> _Marks:
+    constants = ((name, expander.constants_of(goal)) for name, goal in shape.named.items())
+    return _Marks(frozenset(shape.required), {name: values for name, values in constants if values})
+
+
+def _are_told_apart(one: _Marks, other: _Marks) -> bool:
+    """Whether some key must be there and has different values in both."""
+    return any(
+        name in other.values
+        and (name in one.required or name in other.required)
+        and values.isdisjoint(other.values[name])
+        for name, values in one.values.items()
+    )
+
+
 def _none_of(expander: Expander, sub: Subschema, keyword: str, kind: str) -> list[Any]:
-    alternatives = [_FULL[kind]]
+    alternatives = [FULL[kind]]
     for goal in _branches(expander, sub, keyword):
         alternatives = expander.meet_all(
             kind, alternatives, expander.expand(complement(goal), kind), sub.index

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from grammar_core.frontends.json_schema.expansion import _FULL, Expander
+from grammar_core.frontends.json_schema.full_sets import FULL
 from grammar_core.frontends.json_schema.goals import NEVER, Goal, complement
 from grammar_core.frontends.json_schema.keywords import Subschema
 from grammar_core.frontends.json_schema.shapes import ArrayShape, Contains, ItemRule
 from grammar_core.frontends.json_schema.values import ARRAY
+
+if TYPE_CHECKING:
+    from grammar_core.frontends.json_schema.expansion import Expander
 
 _KEYWORDS = (
     *("items", "prefixItems", "additionalItems", "contains", "uniqueItems", "minItems", "maxItems"),
@@ -21,7 +24,7 @@ def alternatives(expander: Expander, sub: Subschema) -> list[ArrayShape]:
     """What the keywords of arrays ask, as a list of one shape or none."""
     schema = sub.schema
     if schema.keys().isdisjoint(_KEYWORDS):
-        return [_FULL[ARRAY]]
+        return [FULL[ARRAY]]
     prefix, rest, has_rest = _items(expander, sub)
     rules = [ItemRule(i, i + 1, goal) for i, goal in enumerate(prefix) if goal]
     if rest:
@@ -119,7 +122,7 @@ def complement_alternatives(expander: Expander, sub: Subschema) -> list[ArraySha
             found.append(ArrayShape(min=high + 1))
         if _unique(sub) is not None:
             expander.refuse("uniqueItems", (sub.path, "uniqueItems"), "cannot be complemented")
-            return [_FULL[ARRAY]]
+            return [FULL[ARRAY]]
     return [shape for shape in found if not expander.is_void_shape(shape)]
 
 

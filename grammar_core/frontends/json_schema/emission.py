@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from grammar_core.errors import GrammarError
 from grammar_core.frontends.json_schema import array_emission, object_emission, object_keywords
+from grammar_core.frontends.json_schema.applicators import COMBINING, own_alternatives
 from grammar_core.frontends.json_schema.dialects import Dialect
 from grammar_core.frontends.json_schema.errors import JsonSchemaError, JsonSchemaLimitError
-from grammar_core.frontends.json_schema.expansion import _ASSERTIONS, _FULL, Expander
+from grammar_core.frontends.json_schema.expansion import Expander
+from grammar_core.frontends.json_schema.full_sets import FULL
 from grammar_core.frontends.json_schema.goals import Goal
 from grammar_core.frontends.json_schema.layout import Layout
 from grammar_core.frontends.json_schema.paths import pointer_of
 from grammar_core.frontends.json_schema.shapes import ObjectShape
-from grammar_core.frontends.json_schema.string_spelling import plain_character
+from grammar_core.frontends.json_schema.subschemas import ASSERTIONS
 from grammar_core.frontends.json_schema.texts import Lexical, TextLanguage
 from grammar_core.frontends.json_schema.values import (
     ARRAY,
@@ -27,8 +30,18 @@ from grammar_core.frontends.json_schema.values import (
     TYPES,
     quote,
 )
-from grammar_core.ir.char_ranges import ANY_CHARACTER
-from grammar_core.ir.nodes import CharClass, Choice, Expr, Literal, OtherTexts, Rule, RuleRef, Sequence
+from grammar_core.ir.char_ranges import complement_ranges
+from grammar_core.ir.nodes import (
+    CharClass,
+    Choice,
+    Expr,
+    KnownRule,
+    Literal,
+    OtherTexts,
+    Rule,
+    RuleRef,
+    Sequence,
+)
 
 MAX_INDENTED_DEPTH = 200
 """Levels of indented texts; rules are made for each, so a schema that contains itself cannot be indented."""
@@ -39,12 +52,25 @@ SCALARS = frozenset((NULL, BOOLEAN, NUMBER, STRING))
 _WORDS = {True: Literal(b"true"), False: Literal(b"false")}
 _NULL_WORD = Literal(b"null")
 _QUOTE = Literal(b'"')
-_KEY_CHARACTER = plain_character(ANY_CHARACTER)
+_RECURRING = frozenset(("json_string", "json_plain_string", "json_number", "json_integer"))
+
+
+def _plain_key_character() -> Expr:
+    """A character of a key, escaped only where it must be, as `json.dumps` escapes."""
+    unescaped = CharClass(complement_ranges(((0x00, 0x1F), (0x22, 0x22), (0x5C, 0x5C))))
+    short = CharClass(tuple((ord(c), ord(c)) for c in '"\\bfnrt'))
+    low = Sequence((Literal(b"0"), CharClass(((48, 55), (98, 98), (101, 102)))))
+    high = Sequence((Literal(b"1"), CharClass(((48, 57), (97, 102)))))
+    numbered = Sequence((Literal(b"u00"), Choice((low, high))))
+    return Choice((unescaped, Sequence((Literal(b"\\"), Choice((short, numbered))))))
+
+
+_KEY_CHARACTER = _plain_key_character()
 _PLAIN_KEYWORDS = frozenset(("type", "properties", "required", "additionalProperties"))
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]+")
 
 
-Leaf: TypeAlias = frozenset[tuple[str, str | int]]
+Leaf: TypeAlias = frozenset[tuple[str, str | int | tuple[str, ...]]]
 """The keywords of a schema without schemas inside."""
 
 
@@ -53,6 +79,16 @@ class LeafRules(NamedTuple):
 
     expression: Expr
     rules: tuple[Rule, ...]
+
+
+class Recurring(NamedTuple):
+    """What is remembered of other grammars: rules of leaves, and of keys in which a pattern is found."""
+
+    leaf: Callable[[Leaf, Dialect, Lexical], LeafRules | None]
+    keys: Callable[[str, Lexical], LeafRules | None]
+
+
+NOTHING_RECURS = Recurring(lambda *_: None, lambda *_: None)
 
 
 class Emitter:
@@ -72,7 +108,7 @@ class Emitter:
         lexical: Lexical,
         any_order: bool,
         is_strict: bool,
-        build_leaf: Callable[[Leaf, Dialect, Lexical], LeafRules | None],
+        recurring: Recurring,
         prefix: str = "",
     ) -> None:
         self.expander = expander
@@ -80,12 +116,14 @@ class Emitter:
         self.lexical = lexical
         self.any_order = any_order
         self.is_strict = is_strict
-        self._build_leaf = build_leaf
+        self._recurring = recurring
         self._prefix = prefix
         self.rules: list[Rule] = []
         self._names: dict[str, int] = dict.fromkeys((rule.name for rule in layout.rules), 1)
-        self._defined: dict[tuple[str, Expr], RuleRef] = {}
+        self._defined: dict[str, list[tuple[Expr, RuleRef]]] = {}
         self._languages: dict[int, tuple[Any, Expr]] = {}
+        self._known: set[str] = set()
+        self._patterns: dict[int, tuple[TextLanguage, str]] = {}
         self._members: dict[tuple[str, int], RuleRef] = {}
         self._values: list[Expr] = []
         self._goals: dict[tuple[Goal, int], Expr] = {}
@@ -132,11 +170,17 @@ class Emitter:
 
     def define(self, hint: str, body: Expr) -> RuleRef:
         """The rule with this hint and body, made when it is first asked for."""
-        key = (hint, body)
-        found = self._defined.get(key)
-        if found is None:
-            found = self._defined[key] = self.add(hint, body)
-        return found
+        known = self._defined.setdefault(hint, [])
+        for other, reference in known:
+            if other is body or other == body:
+                return reference
+        if hint in _RECURRING and not known and not self._prefix:
+            reference = RuleRef(self.fresh(hint))
+            self.rules.append(_recurring_rule(reference.name, body))
+        else:
+            reference = self.add(hint, body)
+        known.append((body, reference))
+        return reference
 
     # --- values
 
@@ -179,10 +223,14 @@ class Emitter:
         sub = self.expander.subschema(literal)
         if sub.leaf is None or len(sub.leaf) < 2:
             return None
-        known = self._build_leaf(sub.leaf, sub.dialect, self.lexical)
-        if known is None:
-            return None
-        self.rules += known.rules
+        known = self._recurring.leaf(sub.leaf, sub.dialect, self.lexical)
+        return None if known is None else self._installed(known)
+
+    def _installed(self, known: LeafRules) -> Expr:
+        """The expression, whose rules are added unless they are there."""
+        if known.rules and known.rules[0].name not in self._known:
+            self._known.add(known.rules[0].name)
+            self.rules += known.rules
         return known.expression
 
     def _body(self, goal: Goal, depth: int) -> Expr:
@@ -193,9 +241,9 @@ class Emitter:
         if plain is not None:
             return choice(self._placed_alternative(OBJECT, plain, depth, goal))
         types = self.expander.types(goal)
-        alternatives = {kind: self.expander.expand(goal, kind) for kind in TYPES if kind in types}
+        alternatives = self._alternatives(goal, types)
         if len(alternatives) == len(TYPES) and all(
-            len(found) == 1 and found[0] is _FULL[kind] for kind, found in alternatives.items()
+            len(found) == 1 and found[0] is FULL[kind] for kind, found in alternatives.items()
         ):
             return self.any_value()
         for kind, found in alternatives.items():
@@ -203,24 +251,33 @@ class Emitter:
                 options += self._placed_alternative(kind, alternative, depth, goal)
         return choice(options)
 
+    def _alternatives(self, goal: Goal, types: frozenset[str]) -> dict[str, list[Any]]:
+        """The alternatives of a goal by type; of a schema that combines no others, what it says itself."""
+        kinds = [kind for kind in TYPES if kind in types]
+        if len(goal) == 1 and (literal := next(iter(goal))) > 0:
+            sub = self.expander.subschema(literal)
+            if COMBINING.isdisjoint(sub.schema):
+                return {kind: own_alternatives(self.expander, sub, kind) for kind in kinds}
+        return {kind: self.expander.expand(goal, kind) for kind in kinds}
+
     def _placed_alternative(self, kind: str, alternative: Any, depth: int, goal: Goal) -> list[Expr]:
         try:
             return self.alternative(kind, alternative, depth)
         except GrammarError as error:
             self.expander.place_error(error, min(goal, key=abs))
-            return self.alternative(kind, _FULL[kind], depth)
+            return self.alternative(kind, FULL[kind], depth)
 
     def _plain_object(self, goal: Goal) -> ObjectShape | None:
         """The shape of a schema that allows objects only and by the commonest keywords."""
         if len(goal) != 1 or (literal := next(iter(goal))) <= 0:
             return None
         sub = self.expander.subschema(literal)
-        if sub.schema.get("type") != OBJECT or not _ASSERTIONS.intersection(sub.schema) <= _PLAIN_KEYWORDS:
+        if sub.schema.get("type") != OBJECT or not ASSERTIONS.intersection(sub.schema) <= _PLAIN_KEYWORDS:
             return None
         if "nullable" in sub.schema or not sub.dialect.validates:
             return None
         shapes = object_keywords.alternatives(self.expander, sub)
-        return shapes[0] if shapes and shapes[0] is not _FULL[OBJECT] else None
+        return shapes[0] if shapes and shapes[0] is not FULL[OBJECT] else None
 
     def alternative(self, kind: str, alternative: Any, depth: int) -> list[Expr]:
         """The expressions, together, of one alternative of a goal."""
@@ -229,11 +286,11 @@ class Emitter:
         if kind == BOOLEAN:
             return [_WORDS[value] for value in sorted(alternative)]
         if kind == OBJECT:
-            if alternative is _FULL[OBJECT]:
+            if alternative is FULL[OBJECT]:
                 return [self.any_object()]
             return object_emission.emit(self, alternative, depth)
         if kind == ARRAY:
-            if alternative is _FULL[ARRAY]:
+            if alternative is FULL[ARRAY]:
                 return [self.any_array()]
             return array_emission.emit(self, alternative, depth)
         return [self.language("number" if kind == NUMBER else "string", alternative)]
@@ -271,8 +328,16 @@ class Emitter:
         """The rule of a key of a language and its value."""
         return self.define("extra", Sequence((self.key_language(language), self.layout.colon, value)))
 
+    def note_pattern(self, language: TextLanguage, pattern: str) -> None:
+        """The language is the strings in which the pattern is found."""
+        self._patterns[id(language)] = (language, pattern)
+
     def key_language(self, language: TextLanguage) -> Expr:
         """The spelled keys of a language."""
+        noted = self._patterns.get(id(language))
+        known = None if noted is None else self._recurring.keys(noted[1], self.lexical)
+        if known is not None:
+            return self._installed(known)
         excluded = language.excluded_only()
         if excluded and self.lexical == "natural":
             texts = tuple(quote(text)[1:-1].decode() for text in excluded)
@@ -304,13 +369,18 @@ class Emitter:
     def _define_any(self) -> RuleRef:
         anything, an_object, an_array = RuleRef("json_value"), RuleRef("json_object"), RuleRef("json_array")
         self._names.update(json_value=1, json_object=1, json_array=1)
-        number = self.language("json_number", _FULL[NUMBER])
-        string = self.language("json_string", _FULL[STRING])
+        number = self.language("json_number", FULL[NUMBER])
+        string = self.language("json_string", FULL[STRING])
         words: tuple[Expr, ...] = (_WORDS[True], _WORDS[False], _NULL_WORD)
         self.rules.append(Rule(anything.name, Choice((an_object, an_array, string, number, *words))))
         self.rules.append(Rule(an_object.name, object_emission.any_object(self, anything)))
         self.rules.append(Rule(an_array.name, array_emission.any_array(self, anything)))
         return anything
+
+
+@lru_cache(maxsize=16)
+def _recurring_rule(name: str, body: Expr) -> KnownRule:
+    return KnownRule(name, body)
 
 
 def _rule_name(hint: str) -> str:

@@ -10,92 +10,46 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
-from grammar_core.errors import GrammarError, GrammarLimitError
-from grammar_core.frontends.json_schema.documents import Documents, Resource
+from grammar_core.errors import GrammarError
+from grammar_core.frontends.json_schema.applicators import complement_of, expansion_of
+from grammar_core.frontends.json_schema.documents import Documents
 from grammar_core.frontends.json_schema.errors import (
     JsonSchemaError,
     JsonSchemaLimitError,
-    UnsupportedSchemaError,
 )
+from grammar_core.frontends.json_schema.full_sets import FULL
 from grammar_core.frontends.json_schema.goals import ANY, NEVER, Goal, complement, join
-from grammar_core.frontends.json_schema.keywords import Subschema
-from grammar_core.frontends.json_schema.numbers import NumberLanguage
-from grammar_core.frontends.json_schema.paths import Path, pointer_of
+from grammar_core.frontends.json_schema.paths import pointer_of
 from grammar_core.frontends.json_schema.shapes import ArrayShape, ObjectShape
-from grammar_core.frontends.json_schema.texts import TextLanguage
+from grammar_core.frontends.json_schema.subschemas import Subschemas
 from grammar_core.frontends.json_schema.values import (
-    ARRAY,
     BOOLEAN,
     NULL,
     NUMBER,
     OBJECT,
     STRING,
     TYPES,
-    identity,
     type_of,
 )
 
 MAX_ALTERNATIVES = 2_000
 """Alternatives of one goal for one type."""
+MAX_COMBINATIONS = 8_000
+"""Pairs of alternatives that were put together for one schema document."""
 MAX_IN_PLACE_DEPTH = 60
 """Schemas that apply to one value and stand inside one another (allOf in anyOf in allOf …)."""
-MAX_SUBSCHEMAS = 500_000
 _VOID_DEPTH = 3
-_ALIAS_STEPS = 1_000
-
-_ASSERTIONS = frozenset(
-    (
-        *("type", "enum", "const", "properties", "required", "additionalProperties", "patternProperties"),
-        *("propertyNames", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas"),
-        *("dependencies", "unevaluatedProperties", "items", "prefixItems", "additionalItems", "contains"),
-        *("minContains", "maxContains", "uniqueItems", "minItems", "maxItems", "unevaluatedItems", "minimum"),
-        *("maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"),
-        *(
-            "pattern",
-            "format",
-            "anyOf",
-            "oneOf",
-            "allOf",
-            "not",
-            "if",
-            "$ref",
-            "$dynamicRef",
-            "$recursiveRef",
-        ),
-    )
-)
-_LEAF_KEYWORDS = frozenset(
-    ("type", "minimum", "maximum", "multipleOf", "minLength", "maxLength", "pattern", "format")
-)
-_NOT_BESIDE_ALIAS = _ASSERTIONS - {"$ref"} | {"$id", "id"}
-
-_COSTLY_KEYWORDS = ("pattern", "format", "multipleOf", "patternProperties", "propertyNames", "maxLength")
-
-_FULL: dict[str, Any] = {
-    NULL: True,
-    BOOLEAN: frozenset((True, False)),
-    NUMBER: NumberLanguage.all(),
-    STRING: TextLanguage.all(),
-    ARRAY: ArrayShape(),
-    OBJECT: ObjectShape(),
-}
 
 
 class SelfReferenceError(JsonSchemaError):
     """A schema that applies itself to the same value."""
 
 
-class Expander:
-    """The subschemas of a set of documents, and what goals over them come to. Results are remembered."""
+class Expander(Subschemas):
+    """What goals over the subschemas come to. Results are remembered."""
 
     def __init__(self, documents: Documents, *, loosen: frozenset[str]) -> None:
-        self.documents = documents
-        self.loosen = loosen
-        self._subschemas: list[Subschema] = []
-        self._numbers: dict[tuple[int, int, tuple[int, ...]], int] = {}
-        self._leaves: dict[tuple[int, bool, frozenset[tuple[str, Any]]], Goal] = {}
-        self._constants: dict[str, Goal] = {}
-        self._keep_alive: list[Any] = []
+        super().__init__(documents, loosen=loosen)
         self._expansions: dict[tuple[int, str, bool], list[Any]] = {}
         self._running: set[tuple[int, str, bool]] = set()
         self._masks: dict[int, frozenset[str]] = {}
@@ -103,145 +57,7 @@ class Expander:
         self._simplified: dict[Goal, Goal] = {}
         self._depth = 0
         self._void_depth = 0
-
-    # --- goals of places in the documents
-
-    def root_goal(self) -> Goal:
-        """The goal of the root document."""
-        root = self.documents.root
-        return self.goal_at(root.root, root, root.path, ())
-
-    def goal_at(self, value: Any, resource: Resource, path: Path, scope: tuple[Resource, ...]) -> Goal:
-        """The goal of a schema: ANY, NEVER or of one literal."""
-        for _ in range(_ALIAS_STEPS):
-            if value is True:
-                return ANY
-            if value is False:
-                return NEVER
-            if not isinstance(value, dict):
-                raise JsonSchemaError("A schema must be an object, true or false", pointer=pointer_of(path))
-            keywords = _ASSERTIONS.intersection(value)
-            if not keywords:
-                return ANY
-            if keywords <= _LEAF_KEYWORDS:
-                return self._leaf(value, keywords, resource, path, scope)
-            if self.documents.has_names:
-                resource = self.documents.resource_at(value, resource)
-            if self.documents.is_dynamic and resource not in scope:
-                scope = (*scope, resource)
-            if "$ref" not in value or not self._is_alias(value, resource):
-                return self._literal(value, resource, path, scope)
-            reference = value["$ref"]
-            if not isinstance(reference, str):
-                raise JsonSchemaError(
-                    "$ref must be a string", pointer=pointer_of((path, "$ref")), keyword="$ref"
-                )
-            value, resource, path = self.documents.resolve(reference, resource, path)
-        raise JsonSchemaError("A $ref leads back to itself", pointer=pointer_of(path), keyword="$ref")
-
-    def _leaf(
-        self,
-        value: dict[str, Any],
-        keywords: frozenset[str],
-        resource: Resource,
-        path: Path,
-        scope: tuple[Resource, ...],
-    ) -> Goal:
-        """The goal of a schema without schemas inside, the same for equal ones."""
-        asserted = [(keyword, value[keyword]) for keyword in keywords]
-        if self.documents.has_names or not all(type(v) in (str, int) for _, v in asserted):
-            return self._literal(value, self.documents.resource_at(value, resource), path, scope)
-        key = (id(resource), "nullable" in value, frozenset(asserted))
-        goal = self._leaves.get(key)
-        if goal is None:
-            goal = self._leaves[key] = self._literal(value, resource, path, scope)
-            if "nullable" not in value:
-                self._subschemas[-1].leaf = frozenset(asserted)
-        return goal
-
-    def _is_alias(self, value: dict[str, Any], resource: Resource) -> bool:
-        return not resource.dialect.has_ref_siblings or _NOT_BESIDE_ALIAS.isdisjoint(value)
-
-    def _literal(
-        self, value: dict[str, Any], resource: Resource, path: Path, scope: tuple[Resource, ...]
-    ) -> Goal:
-        key = (id(value), id(resource), tuple(map(id, scope)))
-        number = self._numbers.get(key)
-        if number is None:
-            if len(self._subschemas) >= MAX_SUBSCHEMAS:
-                raise JsonSchemaLimitError(
-                    f"The schema has more than {MAX_SUBSCHEMAS:,} subschemas",
-                    limit="subschemas",
-                    value=MAX_SUBSCHEMAS,
-                    pointer=pointer_of(path),
-                )
-            number = self._numbers[key] = len(self._subschemas) + 1
-            self._subschemas.append(Subschema(value, resource, path, scope, number))
-        return frozenset((number,))
-
-    def child(self, sub: Subschema, value: Any, *segments: str | int) -> Goal:
-        """The goal of a schema inside `sub`."""
-        path = sub.path
-        for segment in segments:
-            path = (path, segment)
-        return self.goal_at(value, sub.resource, path, sub.scope)
-
-    def constant(self, value: Any, sub: Subschema, keyword: str) -> Goal:
-        """The goal of being equal to `value`."""
-        key = identity(value)
-        goal = self._constants.get(key)
-        if goal is None:
-            schema = {"enum": [value]}
-            self._keep_alive.append(schema)
-            goal = self._literal(schema, sub.resource, (sub.path, keyword), sub.scope)
-            self._constants[key] = goal
-        return goal
-
-    def subschema(self, literal: int) -> Subschema:
-        """The subschema of a literal."""
-        return self._subschemas[abs(literal) - 1]
-
-    def place(self, goal: Goal) -> Path:
-        """Where the goal comes from, for errors and names."""
-        return self.subschema(min(goal, key=abs)).path if goal and goal is not NEVER else None
-
-    # --- refusals
-
-    def refuse(self, keyword: str, path: Path, problem: str) -> None:
-        """Raise unless the caller allows more than the keyword does; `path` is the keyword's."""
-        if keyword not in self.loosen:
-            raise UnsupportedSchemaError(f"{keyword} {problem}", pointer=pointer_of(path), keyword=keyword)
-
-    def place_error(self, error: GrammarError, literal: int) -> None:
-        """Raise the error with the place of the subschema, unless the keyword at fault is loosened."""
-        if isinstance(error, JsonSchemaError):
-            raise error
-        sub = self.subschema(literal)
-        keyword = next((word for word in _COSTLY_KEYWORDS if word in sub.schema), None)
-        if keyword in self.loosen:
-            return
-        path = sub.path if keyword is None else (sub.path, keyword)
-        message = f"{keyword or 'The schema'} cannot be enforced: {error.message}"
-        if isinstance(error, GrammarLimitError):
-            raise JsonSchemaLimitError(
-                message, limit=error.limit, value=error.value, pointer=pointer_of(path), keyword=keyword
-            ) from error
-        raise UnsupportedSchemaError(message, pointer=pointer_of(path), keyword=keyword) from error
-
-    def attempt(self, sub: Subschema, keyword: str, build: Callable[[], Any], otherwise: Any) -> Any:
-        """What `build` builds; an error is given the place of the keyword, unless the keyword is loosened."""
-        try:
-            return build()
-        except GrammarError as error:
-            if keyword in self.loosen:
-                return otherwise
-            pointer = pointer_of((sub.path, keyword))
-            message = f"{keyword} cannot be enforced: {error.message}"
-            if isinstance(error, GrammarLimitError):
-                raise JsonSchemaLimitError(
-                    message, limit=error.limit, value=error.value, pointer=pointer, keyword=keyword
-                ) from error
-            raise UnsupportedSchemaError(message, pointer=pointer, keyword=keyword) from error
+        self._combinations = 0
 
     # --- types
 
@@ -309,32 +125,6 @@ class Expander:
         finally:
             self._depth -= 1
 
-    # --- references
-
-    def reference(self, sub: Subschema, keyword: str = "$ref") -> Goal:
-        """The goal of what `$ref`, `$dynamicRef` or `$recursiveRef` refers to."""
-        reference = sub.text(keyword)
-        assert reference is not None
-        value, resource, path = self.documents.resolve(reference, sub.resource, sub.path, keyword)
-        if keyword == "$dynamicRef":
-            value, resource, path = self._dynamic(reference.rpartition("#")[2], value, resource, path, sub)
-        elif keyword == "$recursiveRef" and "" in resource.dynamic_anchors:
-            value, resource, path = self._dynamic("", value, resource, path, sub)
-        return self.goal_at(value, resource, path, sub.scope)
-
-    def _dynamic(
-        self, anchor: str, value: Any, resource: Resource, path: Path, sub: Subschema
-    ) -> tuple[Any, Resource, Path]:
-        """What the outermost resource with this dynamic anchor has there, if the plain target has one."""
-        own = resource.dynamic_anchors.get(anchor)
-        if own is None or own[0] is not value:
-            return value, resource, path
-        for outer in sub.scope:
-            if anchor in outer.dynamic_anchors:
-                value, path = outer.dynamic_anchors[anchor]
-                return value, self.documents.resource_at(value, outer), path
-        return value, resource, path
-
     # --- expansion
 
     def expand(self, goal: Goal, kind: str, tracked: bool = False) -> list[Any]:
@@ -344,7 +134,7 @@ class Expander:
         """
         if goal is NEVER or kind not in self.types(goal):
             return []
-        alternatives: list[Any] = [_FULL[kind]]
+        alternatives: list[Any] = [FULL[kind]]
         for literal in sorted(goal, key=abs):
             alternatives = self.meet_all(
                 kind, alternatives, self._expand_literal(literal, kind, tracked), literal, tracked
@@ -366,15 +156,13 @@ class Expander:
             found = self._deeper(self._expansion, literal, kind, tracked)
         except GrammarError as error:
             self.place_error(error, literal)
-            found = [_FULL[kind]]
+            found = [FULL[kind]]
         finally:
             self._running.discard(key)
         self._expansions[key] = found
         return found
 
     def _expansion(self, literal: int, kind: str, tracked: bool) -> list[Any]:
-        from grammar_core.frontends.json_schema.applicators import complement_of, expansion_of
-
         sub = self.subschema(literal)
         if literal < 0:
             return complement_of(self, sub, kind)
@@ -384,12 +172,15 @@ class Expander:
         self, kind: str, first: list[Any], second: list[Any], literal: int, tracked: bool = False
     ) -> list[Any]:
         """Every alternative of `first` with every one of `second`, but for those that nothing meets."""
-        full = _FULL[kind]
+        full = FULL[kind]
         if len(first) == 1 and first[0] is full:
             return second
         if len(second) == 1 and second[0] is full:
             return first
         met = []
+        self._combinations += len(first) * len(second)
+        if self._combinations > MAX_COMBINATIONS:
+            raise self._too_many(literal, MAX_COMBINATIONS)
         for one in first:
             for other in second:
                 both = self.meet(kind, one, other)
@@ -401,17 +192,17 @@ class Expander:
                     raise self._too_many(literal)
         return _absorbed(met) if kind == OBJECT and len(met) > 2 and not tracked else met
 
-    def _too_many(self, literal: int) -> JsonSchemaLimitError:
+    def _too_many(self, literal: int, limit: int = MAX_ALTERNATIVES) -> JsonSchemaLimitError:
         return JsonSchemaLimitError(
-            f"The combinations of alternatives (anyOf, oneOf, not …) are more than {MAX_ALTERNATIVES:,}",
+            f"The combinations of alternatives (anyOf, oneOf, not …) are more than {limit:,}",
             limit="alternatives",
-            value=MAX_ALTERNATIVES,
+            value=limit,
             pointer=pointer_of(self.subschema(literal).path),
         )
 
     def unite(self, kind: str, lists: Iterable[list[Any]], literal: int, tracked: bool = False) -> list[Any]:
         """The alternatives of all lists."""
-        full = _FULL[kind]
+        full = FULL[kind]
         united: list[Any] = []
         for alternatives in lists:
             for one in alternatives:
@@ -468,6 +259,8 @@ class Expander:
         types = self.types(goal)
         if not types:
             return True
+        if len(goal) == 1:
+            return False  # schemas that exclude themselves are rare, and it takes time to tell
         if self._void_depth >= _VOID_DEPTH:
             return False
         self._void_depth += 1

@@ -10,7 +10,7 @@ from grammar_core.frontends.json_schema.emission import Emitter
 from grammar_core.frontends.json_schema.expansion import Expander
 from grammar_core.frontends.json_schema.goals import ANY
 from grammar_core.frontends.json_schema.layout import LayoutOptions, build_layout
-from grammar_core.frontends.json_schema.leaves import build_leaf
+from grammar_core.frontends.json_schema.leaves import RECURRING
 from grammar_core.ir.nodes import Choice, Rule, RuleRef
 
 LOOSENABLE = frozenset(
@@ -52,7 +52,7 @@ def schema_rules(text: str, options: SchemaOptions, documents: Mapping[str, Any]
         lexical=options.lexical,
         any_order=options.any_order,
         is_strict=options.strict_mode,
-        build_leaf=build_leaf,
+        recurring=RECURRING,
     )
     try:
         emitter.emit(expander.root_goal())
@@ -66,7 +66,7 @@ def builtin_json_rules() -> tuple[Rule, ...]:
     layout = build_layout(LayoutOptions())
     expander = Expander(Documents("true", {}), loosen=frozenset())
     emitter = Emitter(
-        expander, layout, lexical="natural", any_order=False, is_strict=False, build_leaf=build_leaf
+        expander, layout, lexical="natural", any_order=False, is_strict=False, recurring=RECURRING
     )
     emitter.value(ANY, 0)
     root = Rule("root", Choice((RuleRef("json_object"), RuleRef("json_array"))))

@@ -20,7 +20,7 @@ class Subschema:
     `leaf`: its keywords, where they are few and their values are strings and integers.
     """
 
-    __slots__ = ("index", "leaf", "path", "resource", "schema", "scope")
+    __slots__ = ("_types", "index", "leaf", "path", "resource", "schema", "scope")
 
     def __init__(
         self, schema: dict[str, Any], resource: Resource, path: Path, scope: Scope, index: int
@@ -30,7 +30,8 @@ class Subschema:
         self.path = path
         self.scope = scope
         self.index = index
-        self.leaf: frozenset[tuple[str, str | int]] | None = None
+        self._types: frozenset[str] | bool | None = False  # not read yet
+        self.leaf: frozenset[tuple[str, str | int | tuple[str, ...]]] | None = None
 
     @property
     def dialect(self) -> Dialect:
@@ -105,6 +106,11 @@ class Subschema:
 
     def types(self) -> frozenset[str] | None:
         """The names in `type`, "integer" among them; None if it is not there."""
+        if isinstance(self._types, bool):
+            self._types = self._read_types()
+        return self._types
+
+    def _read_types(self) -> frozenset[str] | None:
         value = self.schema.get("type")
         if value is None and "type" not in self.schema:
             return None

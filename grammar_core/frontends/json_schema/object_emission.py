@@ -23,9 +23,9 @@ from grammar_core.frontends.json_schema.key_sets import (
     parts,
 )
 from grammar_core.frontends.json_schema.paths import Path, pointer_of
+from grammar_core.frontends.json_schema.remembered import matching
 from grammar_core.frontends.json_schema.shapes import ObjectShape
 from grammar_core.frontends.json_schema.texts import TextLanguage
-from grammar_core.frontends.json_schema.values import quote
 from grammar_core.ir.nodes import EMPTY, Choice, Expr, Literal, Member, Members, RuleRef, Sequence
 
 if TYPE_CHECKING:
@@ -352,10 +352,22 @@ def _region_members(
     emitter: Emitter, region: Region, goal: Goal, depth: int, *, required: bool
 ) -> list[Member]:
     value = emitter.value(goal, depth + 1, "extra")
+    pattern = _only_pattern(region)
+    if pattern is not None:
+        emitter.note_pattern(region.languages[0], pattern)
     rules = [emitter.other_member(language, value) for language in region.languages]
     if required and len(rules) > 1:
         rules = [emitter.add("extra", Choice(tuple(rules)))]
     return [Member(rule, required, True) for rule in rules]
+
+
+def _only_pattern(region: Region) -> str | None:
+    """The pattern that alone tells the keys of the region."""
+    inside = [atom for atom, is_inside in region.memberships.items() if is_inside]
+    if len(region.memberships) != 1 or not inside or not isinstance(inside[0], str):
+        return None
+    is_whole = len(region.languages) == 1 and region.languages[0] is matching(inside[0])
+    return inside[0] if is_whole else None
 
 
 def _assemble(
@@ -392,11 +404,3 @@ def _braces(emitter: Emitter, inside: Expr) -> Expr:
     gap = emitter.layout.gap
     begin, end = emitter.object_brackets
     return Sequence((begin, inside, end)) if gap is None else Sequence((begin, gap, inside, end))
-
-
-def key_literal(name: str) -> bytes:
-    """The natural spelling of a key."""
-    return quote(name)
-
-
-__all__ = ["Path", "any_object", "emit", "key_literal"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from grammar_core.frontends.json_schema.expansion import _FULL, Expander
+from grammar_core.frontends.json_schema.full_sets import FULL
 from grammar_core.frontends.json_schema.goals import ANY, NEVER, Goal, complement
 from grammar_core.frontends.json_schema.key_sets import (
     ALL_KEYS,
@@ -22,6 +22,9 @@ from grammar_core.frontends.json_schema.remembered import matching
 from grammar_core.frontends.json_schema.shapes import ObjectShape
 from grammar_core.frontends.json_schema.values import OBJECT, STRING
 
+if TYPE_CHECKING:
+    from grammar_core.frontends.json_schema.expansion import Expander
+
 _KEYWORDS = (
     *("properties", "patternProperties", "additionalProperties", "required", "minProperties"),
     *("maxProperties", "propertyNames", "dependentRequired", "dependencies", "unevaluatedProperties"),
@@ -32,7 +35,7 @@ def alternatives(expander: Expander, sub: Subschema) -> list[ObjectShape]:
     """What the keywords of objects ask, as a list of one shape or none."""
     schema = sub.schema
     if schema.keys().isdisjoint(_KEYWORDS):
-        return [_FULL[OBJECT]]
+        return [FULL[OBJECT]]
     named = {
         name: expander.child(sub, value, "properties", name)
         for name, value in sub.mapping("properties").items()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from grammar_core.frontends.json_schema.expansion import _FULL, Expander
+from grammar_core.frontends.json_schema.full_sets import FULL
 from grammar_core.frontends.json_schema.keywords import Subschema
 from grammar_core.frontends.json_schema.numbers import NumberLanguage
 from grammar_core.frontends.json_schema.remembered import formatted, matching
 from grammar_core.frontends.json_schema.texts import TextLanguage
 from grammar_core.frontends.json_schema.values import NUMBER
+
+if TYPE_CHECKING:
+    from grammar_core.frontends.json_schema.expansion import Expander
 
 Language = NumberLanguage | TextLanguage
 
@@ -21,9 +24,9 @@ def one_of(kind: str, values: list[Any]) -> Any:
 
 def alternatives(expander: Expander, sub: Subschema, kind: str) -> list[Any]:
     """The language that the keywords of numbers or strings allow, as a list of one or none."""
-    language = _FULL[kind]
+    language = FULL[kind]
     for part in _parts(expander, sub, kind):
-        language = part if language is _FULL[kind] else language.intersect(part)
+        language = part if language is FULL[kind] else language.intersect(part)
     return [language]
 
 
@@ -35,8 +38,8 @@ def complement_alternatives(expander: Expander, sub: Subschema, kind: str) -> li
 
 def _parts(expander: Expander, sub: Subschema, kind: str, is_complemented: bool = False) -> list[Any]:
     """A language for each keyword. One that is loosened counts as met and, complemented, as not met."""
-    nothing = _FULL[kind].complement()
-    otherwise = nothing if is_complemented else _FULL[kind]
+    nothing = FULL[kind].complement()
+    otherwise = nothing if is_complemented else FULL[kind]
     return _numbers(expander, sub, otherwise) if kind == NUMBER else _texts(expander, sub, otherwise)
 
 

@@ -54,8 +54,8 @@ class NfaBuilder {
   void build_loop(const Task& task, int32_t body);
   void build_copies(const Task& task, const Expression& e);
   void build_automaton(const Task& task, const Expression& e);
-  void build_label(const Task& task, bool may_copy);
   void build_other_texts(const Task& task, const Expression& e);
+  void build_label(const Task& task, bool may_copy);
   void build_members(const Task& task, const Expression& e);
   void run_tasks(size_t remaining);
   int32_t members_symbol(int32_t expression);

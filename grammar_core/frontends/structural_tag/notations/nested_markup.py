@@ -6,7 +6,7 @@ from typing import Any
 
 from grammar_core.frontends.json_schema import array_emission, object_emission
 from grammar_core.frontends.json_schema.emission import choice
-from grammar_core.frontends.json_schema.expansion import _FULL
+from grammar_core.frontends.json_schema.full_sets import FULL
 from grammar_core.frontends.json_schema.goals import Goal
 from grammar_core.frontends.json_schema.texts import TextLanguage
 from grammar_core.frontends.json_schema.values import ARRAY, OBJECT, STRING, TYPES
@@ -44,7 +44,7 @@ class NestedMarkupEmitter(NotationEmitter):
             self._any = RuleRef(self.fresh("any_value"))
             place = len(self.rules)
             self.rules.append(Rule(self._any.name, EMPTY))
-            options = [one for kind in TYPES for one in self.alternative(kind, _FULL[kind], 0)]
+            options = [one for kind in TYPES for one in self.alternative(kind, FULL[kind], 0)]
             self.rules[place] = Rule(self._any.name, choice(options))
         return self._any
 

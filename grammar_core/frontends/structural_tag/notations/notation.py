@@ -11,7 +11,7 @@ from grammar_core.frontends.json_schema.errors import JsonSchemaError
 from grammar_core.frontends.json_schema.expansion import Expander
 from grammar_core.frontends.json_schema.goals import Goal
 from grammar_core.frontends.json_schema.layout import Layout
-from grammar_core.frontends.json_schema.leaves import build_leaf
+from grammar_core.frontends.json_schema.leaves import RECURRING
 from grammar_core.frontends.json_schema.texts import TextLanguage
 from grammar_core.frontends.json_schema.values import OBJECT, STRING
 from grammar_core.frontends.regex import parse_regex
@@ -46,7 +46,7 @@ class NotationEmitter(Emitter):
             lexical="natural",
             any_order=any_order,
             is_strict=is_strict,
-            build_leaf=build_leaf,
+            recurring=RECURRING,
         )
         self.excludes = excludes
         self.text = text
@@ -59,7 +59,7 @@ class NotationEmitter(Emitter):
         self.rules, self._names, self._defined = other.rules, other._names, other._defined
         self._pending, self._languages, self._narrowed = other._pending, other._languages, other._narrowed
         self._members, self._values, self._any = other._members, other._values, other._any
-        self._leaves = other._leaves
+        self._leaves, self._known = other._leaves, other._known
 
     def emit_schema(self, goal: Goal) -> RuleRef:
         """Write the values that meet the goal, and all rules that they need."""
