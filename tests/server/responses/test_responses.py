@@ -135,7 +135,8 @@ def test_logprobs(client: httpx.Client, engine: FakeEngine) -> None:
 def test_a_schema(client: httpx.Client, engine: FakeEngine, compiler: FakeCompiler) -> None:
     form = {"type": "json_schema", "name": "n", "schema": {"type": "integer"}, "strict": True}
     body = good(client, text={"format": form})
-    assert compiler.compiled == ['{"type":"integer"}']
+    [source] = compiler.compiled
+    assert source.startswith('{"type":"integer"}')
     assert engine.requests[0].grammar is not None
     assert body["text"]["format"]["schema"] == {"type": "integer"}
 
