@@ -160,11 +160,16 @@ _CONTROL_INFO = TokenizerInfo.from_vocab_and_metadata(
 )
 
 
+def _has_ended(matcher: GrammarMatcher) -> bool:
+    """Whether the text is complete; a stop token that belongs to it has ended it as well."""
+    return matcher.is_completed() or matcher.is_terminated()
+
+
 def _allows_with_control(format: Any, token_ids: list[int], text: str = "") -> bool:
     compiled = GrammarCompiler(_CONTROL_INFO).compile_structural_tag(format)
     matcher = GrammarMatcher(compiled)
     read = all(matcher.accept_token(token_id) for token_id in token_ids)
-    return read and (not text or matcher.accept_string(text)) and matcher.is_completed()
+    return read and (not text or matcher.accept_string(text)) and _has_ended(matcher)
 
 
 def test_texts_of_control_tokens_are_known() -> None:

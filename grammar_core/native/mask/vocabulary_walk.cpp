@@ -155,10 +155,11 @@ WalkDifference VocabularyWalk::compare(int32_t start, int32_t other) {
 // a character is an iteration, and nobody may be waiting for those bytes once the iterations are used up.
 bool VocabularyWalk::consumes_all_below(int32_t before, int32_t state, uint32_t node, bool counted) {
   const GroupSet below = vocabulary_.trie()[node].groups_below;
-  if (!counted && vocabulary_.trie()[node].subtree_end - node >= kLargeSubtree)
+  const bool loops =
+      (state == before || walker_.loop_known(state)) && (below & ~walker_.loop_groups(state)) == 0;
+  if (!loops && !counted && vocabulary_.trie()[node].subtree_end - node >= kLargeSubtree)
     return (below & ~walker_.safe_groups(state)) == 0;
-  if (state != before && !walker_.loop_known(state)) return false;
-  if ((below & ~walker_.loop_groups(state)) != 0) return false;
+  if (!loops) return false;
   if (!counted) return true;
   return walker_.between_iterations(state) && (below & follow(walker_.reports(state)).groups) == 0;
 }
