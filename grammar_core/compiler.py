@@ -18,7 +18,7 @@ from grammar_core.passes.expand_macros import NATIVE_EXPANSIONS
 from grammar_core.passes.resolve_markers import resolve_markers
 from grammar_core.tokenizer_info import TokenizerInfo
 
-DEFAULT_MASK_BYTES_LIMIT = 256 * 1024 * 1024
+DEFAULT_MASK_BYTES_LIMIT = 512 * 1024 * 1024
 FRAME_ROWS_BYTES_LIMIT = 128 * 1024 * 1024
 """Memory of the rows that grammars of one compiler share."""
 DEFAULT_COMPILE_SECONDS = 5.0

@@ -419,10 +419,16 @@ const Row* MaskStore::compute_merged(uint64_t key, const Row& a, const Row& b) {
   return row;
 }
 
+// Equal rows are one.
 const Row* MaskStore::keep(Row row) {
+  const uint64_t hash = row.hash();
+  const auto [first, last] = rows_by_hash_.equal_range(hash);
+  for (auto known = first; known != last; ++known)
+    if (known->second->equals(row)) return known->second;
   row.finish(*vocabulary_, static_cast<uint32_t>(rows_.size()));
   rows_.push_back(std::make_unique<Row>(std::move(row)));
   row_bytes_ += rows_.back()->memory_bytes();
+  rows_by_hash_.emplace(hash, rows_.back().get());
   return rows_.back().get();
 }
 
