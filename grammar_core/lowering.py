@@ -10,6 +10,9 @@ from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from grammar_core.ir.nodes import (
     NO_OPTIONS,
     Automaton,
@@ -22,6 +25,7 @@ from grammar_core.ir.nodes import (
     OtherTexts,
     Regex,
     Repeat,
+    Rule,
     RuleOptions,
     RuleRef,
     Sequence,
@@ -78,10 +82,15 @@ def lower_grammar(grammar: Grammar, expansions: Expansions = MappingProxyType({}
     capture_names: list[str] = []
     parts: list[bytes] = []
     operations: list[Operation] = []
-    for rule in grammar.rules:
-        if isinstance(rule, KnownRule):
-            parts += (_words(operations), _known_words(rule, literals, index_of_rule))
+    end_of_group = 0
+    for position, rule in enumerate(grammar.rules):
+        if position < end_of_group:
+            continue
+        known = _known_at(grammar.rules, position) if isinstance(rule, KnownRule) else ()
+        if known:
+            parts += (_words(operations), _known_words(known, position, literals, index_of_rule))
             operations = []
+            end_of_group = position + len(known)
             continue
         _append_postfix(rule.body, operations, literals, index_of_rule, expansions)
         operations.append(_end_of_rule(rule.options, capture_names))
@@ -94,50 +103,74 @@ def _words(operations: list[Operation]) -> bytes:
     return array("q", chain.from_iterable(operations)).tobytes()
 
 
-class LoweredRule(NamedTuple):
-    """The words of a rule without options, and those that depend on the grammar around it.
+class LoweredRules(NamedTuple):
+    """The words of rules without options, and those that depend on the grammar around them.
 
-    `texts`: positions of offsets into the literals, `references`: positions of rules' numbers.
+    `texts`: positions of offsets into the literals, `inside`: positions of the rules' own numbers, counted
+    from the first of them, `references`: positions of the numbers of each other rule.
     """
 
-    words: array[int]
+    words: NDArray[np.int64]
     literals: bytes
-    texts: tuple[int, ...]
-    references: tuple[tuple[int, str], ...]
+    texts: NDArray[np.intp]
+    inside: NDArray[np.intp]
+    references: tuple[tuple[str, NDArray[np.intp]], ...]
 
 
-def _known_words(rule: KnownRule, literals: bytearray, index_of_rule: dict[str, int]) -> bytes:
-    lowered: LoweredRule | None = rule.lowered
+def _known_at(rules: tuple[Rule, ...], position: int) -> tuple[KnownRule, ...]:
+    """The known rules that begin here: all of a group, or one; none where a group is not whole."""
+    rule = rules[position]
+    assert isinstance(rule, KnownRule)
+    if rule.group is None:
+        return (rule,)
+    return rule.group if rules[position : position + len(rule.group)] == rule.group else ()
+
+
+def _known_words(
+    rules: tuple[KnownRule, ...], first: int, literals: bytearray, index_of_rule: dict[str, int]
+) -> bytes:
+    """The words of rules of which the first has the number `first`."""
+    lowered: LoweredRules | None = rules[0].lowered
     if lowered is None:
-        lowered = rule.lowered = _lower_known(rule)
-    words = lowered.words[:]
-    base = len(literals)
-    for position in lowered.texts:
-        words[position] += base
-    for position, name in lowered.references:
-        words[position] = index_of_rule[name]
+        lowered = rules[0].lowered = _lower_known(rules)
+    words = lowered.words.copy()
+    if literals and len(lowered.texts):
+        words[lowered.texts] += len(literals)
+    if len(lowered.inside):
+        words[lowered.inside] += first
+    for name, positions in lowered.references:
+        words[positions] = index_of_rule[name]
     literals += lowered.literals
     return words.tobytes()
 
 
-def _lower_known(rule: KnownRule) -> LoweredRule:
+def _lower_known(rules: tuple[KnownRule, ...]) -> LoweredRules:
     literals = bytearray()
     operations: list[Operation] = []
-    numbers: dict[str, int] = _Numbers()
-    _append_postfix(rule.body, operations, literals, numbers, MappingProxyType({}))
-    operations.append(_END_WITHOUT_OPTIONS)
-    names = list(numbers)
+    numbers: dict[str, int] = _Numbers((rule.name, index) for index, rule in enumerate(rules))
+    for rule in rules:
+        _append_postfix(rule.body, operations, literals, numbers, MappingProxyType({}))
+        operations.append(_END_WITHOUT_OPTIONS)
     texts: list[int] = []
-    references: list[tuple[int, str]] = []
+    references: list[list[int]] = [[] for _ in numbers]
     position = 0
     for operation in operations:
         if operation[0] == _LITERAL:
             texts.append(position + 1)
         elif operation[0] == _RULE_REF:
-            references.append((position + 1, names[operation[1]]))
+            references[operation[1]].append(position + 1)
+        elif operation[0] == _OTHER_TEXTS:
+            texts += range(position + 2, position + len(operation), 2)
         position += len(operation)
-    words = array("q", chain.from_iterable(operations))
-    return LoweredRule(words, bytes(literals), tuple(texts), tuple(references))
+    inside = sorted(chain.from_iterable(references[: len(rules)]))
+    outside = zip(list(numbers)[len(rules) :], references[len(rules) :], strict=True)
+    return LoweredRules(
+        np.array(list(chain.from_iterable(operations)), np.int64),
+        bytes(literals),
+        np.array(texts, np.intp),
+        np.array(inside, np.intp),
+        tuple((name, np.array(positions, np.intp)) for name, positions in outside),
+    )
 
 
 class _Numbers(dict[str, int]):
