@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import chain
 from types import MappingProxyType
@@ -50,10 +50,28 @@ if TYPE_CHECKING:
     _OTHER_TEXTS,
 ) = range(11)
 _UNBOUNDED = -1
+_WORD_BYTES = 8
 _LARGEST_COUNT = 2**62
 _NONE = -1
 
-Operation = tuple[int, ...]
+
+class LoweredAutomaton(NamedTuple):
+    """The words of an automaton, which may have very many edges; its labels come first.
+
+    `starts`: where each label's words begin, if some of them are rules.
+    """
+
+    words: NDArray[np.int64]
+    starts: NDArray[np.intp] | None
+
+    def references(self) -> NDArray[np.intp]:
+        """Positions of rules' numbers."""
+        if self.starts is None:
+            return np.zeros(0, np.intp)
+        return self.starts[self.words[self.starts] == _RULE_REF] + 1
+
+
+Operation: TypeAlias = tuple[int, ...] | LoweredAutomaton
 
 
 class Program(NamedTuple):
@@ -100,7 +118,20 @@ def lower_grammar(grammar: Grammar, expansions: Expansions = MappingProxyType({}
 
 
 def _words(operations: list[Operation]) -> bytes:
-    return array("q", chain.from_iterable(operations)).tobytes()
+    """The words of all operations; runs of small ones are written at once."""
+    parts: list[bytes] = []
+    begin = 0
+    for end, operation in enumerate(operations):
+        if type(operation) is LoweredAutomaton:
+            parts += (_small_words(operations[begin:end]), operation.words.tobytes())
+            begin = end + 1
+    parts.append(_small_words(operations[begin:] if begin else operations))
+    return b"".join(parts)
+
+
+def _small_words(operations: list[Operation]) -> bytes:
+    small: list[tuple[int, ...]] = operations  # type: ignore[assignment]
+    return array("q", chain.from_iterable(small)).tobytes()
 
 
 class LoweredRules(NamedTuple):
@@ -151,26 +182,38 @@ def _lower_known(rules: tuple[KnownRule, ...]) -> LoweredRules:
     for rule in rules:
         _append_postfix(rule.body, operations, literals, numbers, MappingProxyType({}))
         operations.append(_END_WITHOUT_OPTIONS)
+    texts, references = _relocations(operations)
+    words = np.frombuffer(_words(operations), np.int64)
+    named = words[references]
+    outside = enumerate(list(numbers)[len(rules) :], len(rules))
+    return LoweredRules(
+        words,
+        bytes(literals),
+        texts,
+        references[named < len(rules)],
+        tuple((name, references[named == number]) for number, name in outside),
+    )
+
+
+def _relocations(operations: list[Operation]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The positions of offsets into the literals and of rules' numbers."""
     texts: list[int] = []
-    references: list[list[int]] = [[] for _ in numbers]
+    references: list[int] = []
+    many: list[NDArray[np.intp]] = []
     position = 0
     for operation in operations:
+        if type(operation) is LoweredAutomaton:
+            many.append(operation.references() + position)
+            position += len(operation.words)
+            continue
         if operation[0] == _LITERAL:
             texts.append(position + 1)
         elif operation[0] == _RULE_REF:
-            references[operation[1]].append(position + 1)
+            references.append(position + 1)
         elif operation[0] == _OTHER_TEXTS:
             texts += range(position + 2, position + len(operation), 2)
         position += len(operation)
-    inside = sorted(chain.from_iterable(references[: len(rules)]))
-    outside = zip(list(numbers)[len(rules) :], references[len(rules) :], strict=True)
-    return LoweredRules(
-        np.array(list(chain.from_iterable(operations)), np.int64),
-        bytes(literals),
-        np.array(texts, np.intp),
-        np.array(inside, np.intp),
-        tuple((name, np.array(positions, np.intp)) for name, positions in outside),
-    )
+    return np.array(texts, np.intp), np.concatenate((np.array(references, np.intp), *many))
 
 
 class _Numbers(dict[str, int]):
@@ -187,7 +230,7 @@ def lower_expression(expr: Expr) -> tuple[bytes, bytes]:
     operations: list[Operation] = []
     _append_postfix(expr, operations, literals, {}, MappingProxyType({}))
     operations.append(_END_WITHOUT_OPTIONS)
-    return array("q", chain.from_iterable(operations)).tobytes(), bytes(literals)
+    return _words(operations), bytes(literals)
 
 
 def _end_of_rule(options: RuleOptions, capture_names: list[str]) -> Operation:
@@ -253,8 +296,7 @@ def _append_postfix(
         elif isinstance(node, CharClass):
             backwards.append(_char_class(node.ranges))
         elif isinstance(node, Automaton):
-            backwards.append(_automaton_shape(node))
-            backwards.extend(_labels(node, index_of_rule))
+            backwards.append(_automaton(node, index_of_rule))
         elif isinstance(node, Members):
             backwards.append(_members_shape(node))
             pending.extend(child_expressions(node))
@@ -274,17 +316,32 @@ def _append_postfix(
     operations.extend(reversed(backwards))
 
 
-def _labels(node: Automaton, index_of_rule: dict[str, int]) -> Iterator[Operation]:
-    """The labels of the edges, the last one first."""
-    for _, _, label in reversed(node.edges):
-        if isinstance(label, CharClass):
-            yield _char_class(label.ranges)
-        else:
-            yield (_RULE_REF, index_of_rule[label.name])
+def _automaton(node: Automaton, index_of_rule: dict[str, int]) -> LoweredAutomaton:
+    """Labels are few and edges many, so each label is written once and then copied."""
+    sources, targets, labels = zip(*node.edges, strict=True) if node.edges else ((), (), ())
+    numbers = list(map(id, labels))
+    different = dict(zip(numbers, labels, strict=True))
+    written = {key: _label(label, index_of_rule) for key, label in different.items()}
+    label_words = b"".join([written[number] for number in numbers])
+    starts = None
+    if any(type(label) is RuleRef for label in different.values()):
+        lengths = {key: len(words) // _WORD_BYTES for key, words in written.items()}
+        ends = np.cumsum(np.array([lengths[number] for number in numbers], np.intp))
+        starts = np.concatenate((np.zeros(1, np.intp), ends[:-1]))
+    shape = (_AUTOMATON, node.state_count, len(node.accepting), *node.accepting, len(labels))
+    pairs = np.column_stack((np.array(sources, np.int64), np.array(targets, np.int64)))
+    words = np.concatenate((np.frombuffer(label_words, np.int64), np.array(shape, np.int64), pairs.ravel()))
+    return LoweredAutomaton(words, starts)
+
+
+def _label(label: CharClass | RuleRef, index_of_rule: dict[str, int]) -> bytes:
+    if isinstance(label, RuleRef):
+        return array("q", (_RULE_REF, index_of_rule[label.name])).tobytes()
+    return array("q", _char_class(label.ranges)).tobytes()
 
 
 @lru_cache(maxsize=4096)
-def _char_class(ranges: tuple[tuple[int, int], ...]) -> Operation:
+def _char_class(ranges: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
     return (_CHAR_CLASS, len(ranges), *chain.from_iterable(ranges))
 
 
@@ -295,18 +352,6 @@ def _other_texts(node: OtherTexts, literals: bytearray) -> Operation:
         places += (len(literals), len(spelled))
         literals += spelled
     return (_OTHER_TEXTS, len(node.texts), *places)
-
-
-def _automaton_shape(node: Automaton) -> Operation:
-    ends = chain.from_iterable((source, target) for source, target, _ in node.edges)
-    return (
-        _AUTOMATON,
-        node.state_count,
-        len(node.accepting),
-        *node.accepting,
-        len(node.edges),
-        *ends,
-    )
 
 
 def _members_shape(node: Members) -> Operation:
