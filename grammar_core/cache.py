@@ -1,4 +1,4 @@
-"""A cache bounded in bytes, in which concurrent requests for one key do the work once."""
+"""Caches bounded in bytes; in one of them concurrent requests for one key do the work once."""
 
 from __future__ import annotations
 
@@ -9,6 +9,42 @@ from concurrent.futures import Future
 from typing import Generic, TypeVar
 
 Value = TypeVar("Value")
+
+
+class BoundedCache(Generic[Value]):
+    """Values with their sizes, of which the least recently used leave beyond `limit_bytes`. Thread-safe."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit_bytes = limit_bytes
+        self._lock = threading.Lock()
+        self._entries: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
+        self._size_bytes = 0
+
+    def find(self, key: Hashable) -> Value | None:
+        """The value of `key` if it is there."""
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is None:
+                return None
+            self._entries.move_to_end(key)
+            return entry[0]
+
+    def put(self, key: Hashable, value: Value, size_bytes: int) -> None:
+        """Keep the value, unless it is larger than all that may be kept."""
+        if size_bytes > self._limit_bytes:
+            return
+        with self._lock:
+            _, before = self._entries.pop(key, (None, 0))
+            self._entries[key] = (value, size_bytes)
+            self._size_bytes += size_bytes - before
+            while self._size_bytes > self._limit_bytes:
+                _, (_, size) = self._entries.popitem(last=False)
+                self._size_bytes -= size
+
+    def size_bytes(self) -> int:
+        """The sum of the sizes of all entries."""
+        with self._lock:
+            return self._size_bytes
 
 
 class SingleFlightCache(Generic[Value]):

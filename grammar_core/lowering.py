@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import struct
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from grammar_core.ir.nodes import (
     NO_OPTIONS,
@@ -22,6 +25,7 @@ from grammar_core.ir.nodes import (
     OtherTexts,
     Regex,
     Repeat,
+    Rule,
     RuleOptions,
     RuleRef,
     Sequence,
@@ -46,10 +50,28 @@ if TYPE_CHECKING:
     _OTHER_TEXTS,
 ) = range(11)
 _UNBOUNDED = -1
+_WORD_BYTES = 8
 _LARGEST_COUNT = 2**62
 _NONE = -1
 
-Operation = tuple[int, ...]
+
+class LoweredAutomaton(NamedTuple):
+    """The words of an automaton, which may have very many edges; its labels come first.
+
+    `starts`: where each label's words begin, if some of them are rules.
+    """
+
+    words: NDArray[np.int64]
+    starts: NDArray[np.intp] | None
+
+    def references(self) -> NDArray[np.intp]:
+        """Positions of rules' numbers."""
+        if self.starts is None:
+            return np.zeros(0, np.intp)
+        return self.starts[self.words[self.starts] == _RULE_REF] + 1
+
+
+Operation: TypeAlias = tuple[int, ...] | LoweredAutomaton
 
 
 class Program(NamedTuple):
@@ -78,10 +100,15 @@ def lower_grammar(grammar: Grammar, expansions: Expansions = MappingProxyType({}
     capture_names: list[str] = []
     parts: list[bytes] = []
     operations: list[Operation] = []
-    for rule in grammar.rules:
-        if isinstance(rule, KnownRule):
-            parts += (_words(operations), _known_words(rule, literals, index_of_rule))
+    end_of_group = 0
+    for position, rule in enumerate(grammar.rules):
+        if position < end_of_group:
+            continue
+        known = _known_at(grammar.rules, position) if isinstance(rule, KnownRule) else ()
+        if known:
+            parts += (_words(operations), _known_words(known, position, literals, index_of_rule))
             operations = []
+            end_of_group = position + len(known)
             continue
         _append_postfix(rule.body, operations, literals, index_of_rule, expansions)
         operations.append(_end_of_rule(rule.options, capture_names))
@@ -91,53 +118,102 @@ def lower_grammar(grammar: Grammar, expansions: Expansions = MappingProxyType({}
 
 
 def _words(operations: list[Operation]) -> bytes:
-    return array("q", chain.from_iterable(operations)).tobytes()
+    """The words of all operations; runs of small ones are written at once."""
+    parts: list[bytes] = []
+    begin = 0
+    for end, operation in enumerate(operations):
+        if type(operation) is LoweredAutomaton:
+            parts += (_small_words(operations[begin:end]), operation.words.tobytes())
+            begin = end + 1
+    parts.append(_small_words(operations[begin:] if begin else operations))
+    return b"".join(parts)
 
 
-class LoweredRule(NamedTuple):
-    """The words of a rule without options, and those that depend on the grammar around it.
+def _small_words(operations: list[Operation]) -> bytes:
+    small: list[tuple[int, ...]] = operations  # type: ignore[assignment]
+    return array("q", chain.from_iterable(small)).tobytes()
 
-    `texts`: positions of offsets into the literals, `references`: positions of rules' numbers.
+
+class LoweredRules(NamedTuple):
+    """The words of rules without options, and those that depend on the grammar around them.
+
+    `texts`: positions of offsets into the literals, `inside`: positions of the rules' own numbers, counted
+    from the first of them, `references`: positions of the numbers of each other rule.
     """
 
-    words: array[int]
+    words: NDArray[np.int64]
     literals: bytes
-    texts: tuple[int, ...]
-    references: tuple[tuple[int, str], ...]
+    texts: NDArray[np.intp]
+    inside: NDArray[np.intp]
+    references: tuple[tuple[str, NDArray[np.intp]], ...]
 
 
-def _known_words(rule: KnownRule, literals: bytearray, index_of_rule: dict[str, int]) -> bytes:
-    lowered: LoweredRule | None = rule.lowered
+def _known_at(rules: tuple[Rule, ...], position: int) -> tuple[KnownRule, ...]:
+    """The known rules that begin here: all of a group, or one; none where a group is not whole."""
+    rule = rules[position]
+    assert isinstance(rule, KnownRule)
+    if rule.group is None:
+        return (rule,)
+    return rule.group if rules[position : position + len(rule.group)] == rule.group else ()
+
+
+def _known_words(
+    rules: tuple[KnownRule, ...], first: int, literals: bytearray, index_of_rule: dict[str, int]
+) -> bytes:
+    """The words of rules of which the first has the number `first`."""
+    lowered: LoweredRules | None = rules[0].lowered
     if lowered is None:
-        lowered = rule.lowered = _lower_known(rule)
-    words = lowered.words[:]
-    base = len(literals)
-    for position in lowered.texts:
-        words[position] += base
-    for position, name in lowered.references:
-        words[position] = index_of_rule[name]
+        lowered = rules[0].lowered = _lower_known(rules)
+    words = lowered.words.copy()
+    if literals and len(lowered.texts):
+        words[lowered.texts] += len(literals)
+    if len(lowered.inside):
+        words[lowered.inside] += first
+    for name, positions in lowered.references:
+        words[positions] = index_of_rule[name]
     literals += lowered.literals
     return words.tobytes()
 
 
-def _lower_known(rule: KnownRule) -> LoweredRule:
+def _lower_known(rules: tuple[KnownRule, ...]) -> LoweredRules:
     literals = bytearray()
     operations: list[Operation] = []
-    numbers: dict[str, int] = _Numbers()
-    _append_postfix(rule.body, operations, literals, numbers, MappingProxyType({}))
-    operations.append(_END_WITHOUT_OPTIONS)
-    names = list(numbers)
+    numbers: dict[str, int] = _Numbers((rule.name, index) for index, rule in enumerate(rules))
+    for rule in rules:
+        _append_postfix(rule.body, operations, literals, numbers, MappingProxyType({}))
+        operations.append(_END_WITHOUT_OPTIONS)
+    texts, references = _relocations(operations)
+    words = np.frombuffer(_words(operations), np.int64)
+    named = words[references]
+    outside = enumerate(list(numbers)[len(rules) :], len(rules))
+    return LoweredRules(
+        words,
+        bytes(literals),
+        texts,
+        references[named < len(rules)],
+        tuple((name, references[named == number]) for number, name in outside),
+    )
+
+
+def _relocations(operations: list[Operation]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The positions of offsets into the literals and of rules' numbers."""
     texts: list[int] = []
-    references: list[tuple[int, str]] = []
+    references: list[int] = []
+    many: list[NDArray[np.intp]] = []
     position = 0
     for operation in operations:
+        if type(operation) is LoweredAutomaton:
+            many.append(operation.references() + position)
+            position += len(operation.words)
+            continue
         if operation[0] == _LITERAL:
             texts.append(position + 1)
         elif operation[0] == _RULE_REF:
-            references.append((position + 1, names[operation[1]]))
+            references.append(position + 1)
+        elif operation[0] == _OTHER_TEXTS:
+            texts += range(position + 2, position + len(operation), 2)
         position += len(operation)
-    words = array("q", chain.from_iterable(operations))
-    return LoweredRule(words, bytes(literals), tuple(texts), tuple(references))
+    return np.array(texts, np.intp), np.concatenate((np.array(references, np.intp), *many))
 
 
 class _Numbers(dict[str, int]):
@@ -154,7 +230,7 @@ def lower_expression(expr: Expr) -> tuple[bytes, bytes]:
     operations: list[Operation] = []
     _append_postfix(expr, operations, literals, {}, MappingProxyType({}))
     operations.append(_END_WITHOUT_OPTIONS)
-    return array("q", chain.from_iterable(operations)).tobytes(), bytes(literals)
+    return _words(operations), bytes(literals)
 
 
 def _end_of_rule(options: RuleOptions, capture_names: list[str]) -> Operation:
@@ -220,8 +296,7 @@ def _append_postfix(
         elif isinstance(node, CharClass):
             backwards.append(_char_class(node.ranges))
         elif isinstance(node, Automaton):
-            backwards.append(_automaton_shape(node))
-            backwards.extend(_labels(node, index_of_rule))
+            backwards.append(_automaton(node, index_of_rule))
         elif isinstance(node, Members):
             backwards.append(_members_shape(node))
             pending.extend(child_expressions(node))
@@ -241,17 +316,32 @@ def _append_postfix(
     operations.extend(reversed(backwards))
 
 
-def _labels(node: Automaton, index_of_rule: dict[str, int]) -> Iterator[Operation]:
-    """The labels of the edges, the last one first."""
-    for _, _, label in reversed(node.edges):
-        if isinstance(label, CharClass):
-            yield _char_class(label.ranges)
-        else:
-            yield (_RULE_REF, index_of_rule[label.name])
+def _automaton(node: Automaton, index_of_rule: dict[str, int]) -> LoweredAutomaton:
+    """Labels are few and edges many, so each label is written once and then copied."""
+    sources, targets, labels = zip(*node.edges, strict=True) if node.edges else ((), (), ())
+    numbers = list(map(id, labels))
+    different = dict(zip(numbers, labels, strict=True))
+    written = {key: _label(label, index_of_rule) for key, label in different.items()}
+    label_words = b"".join([written[number] for number in numbers])
+    starts = None
+    if any(type(label) is RuleRef for label in different.values()):
+        lengths = {key: len(words) // _WORD_BYTES for key, words in written.items()}
+        ends = np.cumsum(np.array([lengths[number] for number in numbers], np.intp))
+        starts = np.concatenate((np.zeros(1, np.intp), ends[:-1]))
+    shape = (_AUTOMATON, node.state_count, len(node.accepting), *node.accepting, len(labels))
+    pairs = np.column_stack((np.array(sources, np.int64), np.array(targets, np.int64)))
+    words = np.concatenate((np.frombuffer(label_words, np.int64), np.array(shape, np.int64), pairs.ravel()))
+    return LoweredAutomaton(words, starts)
+
+
+def _label(label: CharClass | RuleRef, index_of_rule: dict[str, int]) -> bytes:
+    if isinstance(label, RuleRef):
+        return array("q", (_RULE_REF, index_of_rule[label.name])).tobytes()
+    return array("q", _char_class(label.ranges)).tobytes()
 
 
 @lru_cache(maxsize=4096)
-def _char_class(ranges: tuple[tuple[int, int], ...]) -> Operation:
+def _char_class(ranges: tuple[tuple[int, int], ...]) -> tuple[int, ...]:
     return (_CHAR_CLASS, len(ranges), *chain.from_iterable(ranges))
 
 
@@ -262,18 +352,6 @@ def _other_texts(node: OtherTexts, literals: bytearray) -> Operation:
         places += (len(literals), len(spelled))
         literals += spelled
     return (_OTHER_TEXTS, len(node.texts), *places)
-
-
-def _automaton_shape(node: Automaton) -> Operation:
-    ends = chain.from_iterable((source, target) for source, target, _ in node.edges)
-    return (
-        _AUTOMATON,
-        node.state_count,
-        len(node.accepting),
-        *node.accepting,
-        len(node.edges),
-        *ends,
-    )
 
 
 def _members_shape(node: Members) -> Operation:

@@ -221,9 +221,13 @@ class Rule(NamedTuple):
 
 
 class KnownRule(Rule):
-    """A rule that is used in many grammars: its lowered form is kept once it was needed (`lowered`)."""
+    """A rule that is used in many grammars: its lowered form is kept once it was needed (`lowered`).
+
+    `group`: of the first of several rules that come together, all of them; `lowered` is then theirs.
+    """
 
     lowered: Any = None
+    group: tuple[KnownRule, ...] | None = None
 
 
 EMPTY = Sequence(())

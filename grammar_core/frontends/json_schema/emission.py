@@ -99,6 +99,8 @@ class Emitter:
 
     object_brackets: tuple[Expr, Expr] = (Literal(b"{"), Literal(b"}"))
     array_brackets: tuple[Expr, Expr] = (Literal(b"["), Literal(b"]"))
+    shares_rules = False
+    """Whether rules that are the same in every grammar have no prefix."""
 
     def __init__(
         self,
@@ -140,6 +142,18 @@ class Emitter:
         while self._pending:
             self._pending.pop()()
 
+    def emit_value(self, goal: Goal) -> RuleRef:
+        """Write a rule of the values that meet the goal, and all that it needs."""
+        reference = RuleRef(self.fresh("schema"))
+        place = len(self.rules)
+        body = self._known_leaf(goal) or self._body(goal, 0)
+        if body is NOTHING:
+            raise JsonSchemaError("The schema allows no value")
+        self.rules.insert(place, Rule(reference.name, body))
+        while self._pending:
+            self._pending.pop()()
+        return reference
+
     # --- rules
 
     def fresh(self, hint: str) -> str:
@@ -174,8 +188,8 @@ class Emitter:
         for other, reference in known:
             if other is body or other == body:
                 return reference
-        if hint in _RECURRING and not known and not self._prefix:
-            reference = RuleRef(self.fresh(hint))
+        if hint in _RECURRING and not known and (self.shares_rules or not self._prefix):
+            reference = RuleRef(hint if self.shares_rules else self.fresh(hint))
             self.rules.append(_recurring_rule(reference.name, body))
         else:
             reference = self.add(hint, body)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from grammar_core.frontends.json_schema.documents import Documents
 from grammar_core.frontends.json_schema.expansion import Expander
-from grammar_core.frontends.json_schema.layout import LayoutOptions, build_layout
+from grammar_core.frontends.structural_tag.notations.blocks import SchemaBlock, schema_block
 from grammar_core.frontends.structural_tag.notations.gemma import GemmaEmitter
 from grammar_core.frontends.structural_tag.notations.markup import PARAMETER_MARKUPS
 from grammar_core.frontends.structural_tag.notations.nested_markup import CohereEmitter, MinimaxM3Emitter
 from grammar_core.frontends.structural_tag.notations.notation import (
     NotationEmitter,
+    NotationOptions,
     WriteText,
     markup_layout,
 )
@@ -20,20 +19,9 @@ from grammar_core.ir.nodes import Rule, RuleRef
 
 _NESTED = {"minimax_m3_xml": MinimaxM3Emitter, "cohere_xml": CohereEmitter}
 
+__all__ = ["STYLES", "Notation", "NotationOptions"]
+
 STYLES = ("json", *PARAMETER_MARKUPS, *_NESTED, "gemma")
-
-
-class NotationOptions(NamedTuple):
-    """The fields of the type `json_schema`."""
-
-    style: str = "json"
-    any_order: bool = False
-    max_whitespace_cnt: int | None = None
-    any_whitespace: bool = True
-    strict_mode: bool = True
-    excludes: tuple[str, ...] = ()
-    whitespace_pattern: str | None = None
-    loosen: frozenset[str] = frozenset()
 
 
 class Notation:
@@ -45,18 +33,17 @@ class Notation:
     def __init__(self, options: NotationOptions, text: WriteText) -> None:
         self.options = options
         self._text = text
-        self._layout = build_layout(
-            LayoutOptions(
-                options.any_whitespace,
-                max_whitespace_cnt=options.max_whitespace_cnt,
-                whitespace_pattern=options.whitespace_pattern,
-            )
-        )
+        self._layout = options.layout()
         self._markup = markup_layout(options.max_whitespace_cnt, options.whitespace_pattern)
         self._last: NotationEmitter | None = None
+        self._blocks: list[SchemaBlock] = []
 
     def add(self, schema: str) -> RuleRef:
         """A reference to the rule of a schema, which is JSON text. Raises JsonSchemaError."""
+        if self.options.is_json:
+            block = schema_block(schema, self.options)
+            self._blocks.append(block)
+            return block.root
         expander = Expander(Documents(schema, {}), loosen=self.options.loosen)
         emitter = self._emitter(expander)
         if self._last is not None:
@@ -68,10 +55,17 @@ class Notation:
 
     def rules(self) -> tuple[Rule, ...]:
         """All rules of the schemas added so far."""
+        if self.options.is_json:
+            return self._rules_of_blocks()
         style = self.options.style
         layout = () if style in _NESTED else self._layout.rules
         markup = self._markup.rules if style in _NESTED or style in PARAMETER_MARKUPS else ()
         return (*(() if self._last is None else self._last.rules), *layout, *markup)
+
+    def _rules_of_blocks(self) -> tuple[Rule, ...]:
+        shared = {rule.name: rule for block in self._blocks for rule in block.shared}
+        own = (rule for block in self._blocks for rule in block.own)
+        return (*own, *shared.values(), *self._layout.rules)
 
     def _emitter(self, expander: Expander) -> NotationEmitter:
         style = self.options.style

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from grammar_core.frontends.json_schema import object_emission
 from grammar_core.frontends.json_schema.emission import NOTHING, Emitter, choice
 from grammar_core.frontends.json_schema.errors import JsonSchemaError
 from grammar_core.frontends.json_schema.expansion import Expander
 from grammar_core.frontends.json_schema.goals import Goal
-from grammar_core.frontends.json_schema.layout import Layout
+from grammar_core.frontends.json_schema.layout import Layout, LayoutOptions, build_layout
 from grammar_core.frontends.json_schema.leaves import RECURRING
 from grammar_core.frontends.json_schema.texts import TextLanguage
 from grammar_core.frontends.json_schema.values import OBJECT, STRING
@@ -23,6 +23,34 @@ WriteText = Callable[[str], Expr]
 GAP = RuleRef("markup_gap")
 _WHITE_SPACE = CharClass(((9, 10), (13, 13), (32, 32)))
 _BARE_NAME = TextLanguage.matching(r"^[A-Za-z_][A-Za-z0-9_.\-]*$")
+
+
+class NotationOptions(NamedTuple):
+    """The fields of the type `json_schema`."""
+
+    style: str = "json"
+    any_order: bool = False
+    max_whitespace_cnt: int | None = None
+    any_whitespace: bool = True
+    strict_mode: bool = True
+    excludes: tuple[str, ...] = ()
+    whitespace_pattern: str | None = None
+    loosen: frozenset[str] = frozenset()
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the texts are all JSON texts of the schema."""
+        return self.style == "json" and not self.excludes
+
+    def layout(self) -> Layout:
+        """White space in JSON. Raises ValueError for options that make no sense."""
+        return build_layout(
+            LayoutOptions(
+                self.any_whitespace,
+                max_whitespace_cnt=self.max_whitespace_cnt,
+                whitespace_pattern=self.whitespace_pattern,
+            )
+        )
 
 
 class NotationEmitter(Emitter):
