@@ -198,7 +198,7 @@ class GrammarCompiler:
         return self._cache.find(source)
 
     def warm_up(self) -> None:
-        """Find the masks of JSON's strings, which all schemas share, ahead: some 20 ms for a large vocabulary."""
+        """Find the masks of JSON's strings, which all schemas share, ahead: some 20 ms."""
         import numpy as np
 
         native = self._compile(Grammar.from_json_schema(_WARM_UP_SCHEMA)).native
