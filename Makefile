@@ -18,10 +18,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install serve test tokenizers lint format typecheck asan fuzz bench maskbench loadtest schema-suite wheel clean
+.PHONY: help install serve test tokenizers lint format typecheck asan fuzz bench bench-dispatch maskbench loadtest schema-suite wheel clean
 
 help: ## List the targets
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: $(VENV)/.installed ## Create .venv with the project, its tests and linters
 
@@ -65,6 +65,9 @@ fuzz: $(VENV)/.installed ## Send requests made from the server's OpenAPI documen
 
 bench: $(VENV)/.bench ## Measure compile and mask times beside other engines (options in ARGS)
 	$(BIN)/python -m benchmarks.masks $(ARGS)
+
+bench-dispatch: $(VENV)/.bench ## Measure calls of 128 tools beside other engines (options in ARGS)
+	$(BIN)/python -m benchmarks.dispatch $(ARGS)
 
 maskbench: $(VENV)/.bench ## Judge JSON schema engines on the corpus DATA (options in ARGS)
 	$(BIN)/python -m benchmarks.maskbench $(DATA) $(ARGS)

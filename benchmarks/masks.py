@@ -118,10 +118,10 @@ def section(
     steps = sum(map(len, sequences))
     lines = [
         f"\n## {grammar.title}\n\n{len(sequences)} sequences, {steps:,} tokens\n",
-        _table_line(_HEADINGS),
-        _table_line(["-"] + ["-:"] * (len(_HEADINGS) - 1)),
+        table_line(_HEADINGS),
+        table_line(["-"] + ["-:"] * (len(_HEADINGS) - 1)),
     ]
-    lines += [_table_line(_cells(r, reference, text_tokens)) for r in results if isinstance(r, Measurement)]
+    lines += [table_line(_cells(r, reference, text_tokens)) for r in results if isinstance(r, Measurement)]
     lines += [f"\n{failure.engine}: {failure.reason}" for failure in results if isinstance(failure, Failure)]
     return "\n".join(lines)
 
@@ -136,9 +136,9 @@ def _text_row(vocabulary: BenchVocabulary) -> Row:
 
 def _cells(result: Measurement, reference: list[Row], text_tokens: Row) -> list[str]:
     compared = min(len(result.rows), len(reference))
-    again = "" if result.recompile_ms is None else _figure(result.recompile_ms)
+    again = "" if result.recompile_ms is None else figure(result.recompile_ms)
     return [
-        *(result.engine, _figure(result.compile_ms), again),
+        *(result.engine, figure(result.compile_ms), again),
         *_summary(result.cold),
         *_summary(result.warm),
         f"{len(result.warm.steps):,}{'*' if result.warm.capped else ''}",
@@ -150,14 +150,16 @@ def _cells(result: Measurement, reference: list[Row], text_tokens: Row) -> list[
 
 def _summary(replay: Pass) -> list[str]:
     steps = replay.steps
-    return [_figure(x) for x in (steps.mean(), np.median(steps), np.percentile(steps, 99), steps.max())]
+    return [figure(x) for x in (steps.mean(), np.median(steps), np.percentile(steps, 99), steps.max())]
 
 
-def _figure(value: float) -> str:
+def figure(value: float) -> str:
+    """A number of a table."""
     return f"{value:,.2f}" if value < 100 else f"{value:,.0f}"
 
 
-def _table_line(cells: Sequence[str]) -> str:
+def table_line(cells: Sequence[str]) -> str:
+    """A row of a table."""
     return f"| {' | '.join(cells)} |"
 
 

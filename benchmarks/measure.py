@@ -47,7 +47,8 @@ class Failure(NamedTuple):
 
 
 @contextmanager
-def _no_garbage_collection() -> Iterator[None]:
+def no_garbage_collection() -> Iterator[None]:
+    """Garbage is collected before, and not again until the end."""
     gc.collect()
     gc.disable()
     try:
@@ -86,9 +87,9 @@ def measure(
         return Failure(engine.name, str(reason))
     except (RuntimeError, ValueError) as error:
         return Failure(engine.name, f"refused: {str(error).strip().splitlines()[0]}")
-    with _no_garbage_collection():
-        cold = _replay(compiled, sequences, limit_s)
-        warm = _replay(compiled, sequences, limit_s)
+    with no_garbage_collection():
+        cold = replay(compiled, sequences, limit_s)
+        warm = replay(compiled, sequences, limit_s)
     refused, rows = _check(compiled, sequences, limit_s)
     memory = compiled.memory() if compiled.memory else None
     return Measurement(engine.name, compile_ms, recompile_ms, memory, cold, warm, refused, rows)
@@ -111,7 +112,7 @@ def _compile_once(engine: Engine, grammar: BenchGrammar) -> tuple[Compiled, floa
     return compiled, (time.perf_counter_ns() - begin) / 1e6
 
 
-def _replay(compiled: Compiled, sequences: Sequence[Sequence[int]], limit_s: float) -> Pass:
+def replay(compiled: Compiled, sequences: Sequence[Sequence[int]], limit_s: float) -> Pass:
     """Fill and accept each token; a new session for each sequence, whose making is not timed."""
     clock = time.perf_counter_ns
     overhead = timer_overhead_ns()

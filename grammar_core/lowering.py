@@ -68,7 +68,8 @@ class LoweredAutomaton(NamedTuple):
         """Positions of rules' numbers."""
         if self.starts is None:
             return np.zeros(0, np.intp)
-        return self.starts[self.words[self.starts] == _RULE_REF] + 1
+        found: NDArray[np.intp] = self.starts[self.words[self.starts] == _RULE_REF] + 1
+        return found
 
 
 Operation: TypeAlias = tuple[int, ...] | LoweredAutomaton
@@ -104,9 +105,9 @@ def lower_grammar(grammar: Grammar, expansions: Expansions = MappingProxyType({}
     for position, rule in enumerate(grammar.rules):
         if position < end_of_group:
             continue
-        known = _known_at(grammar.rules, position) if isinstance(rule, KnownRule) else ()
-        if known:
-            parts += (_words(operations), _known_words(known, position, literals, index_of_rule))
+        if isinstance(rule, KnownRule) and (known := _known_at(grammar.rules, position, rule)):
+            lowered = rule.lowered = rule.lowered or _lower_known(known)
+            parts += (_words(operations), _known_words(lowered, position, literals, index_of_rule))
             operations = []
             end_of_group = position + len(known)
             continue
@@ -148,22 +149,17 @@ class LoweredRules(NamedTuple):
     references: tuple[tuple[str, NDArray[np.intp]], ...]
 
 
-def _known_at(rules: tuple[Rule, ...], position: int) -> tuple[KnownRule, ...]:
+def _known_at(rules: tuple[Rule, ...], position: int, rule: KnownRule) -> tuple[Rule, ...]:
     """The known rules that begin here: all of a group, or one; none where a group is not whole."""
-    rule = rules[position]
-    assert isinstance(rule, KnownRule)
     if rule.group is None:
         return (rule,)
     return rule.group if rules[position : position + len(rule.group)] == rule.group else ()
 
 
 def _known_words(
-    rules: tuple[KnownRule, ...], first: int, literals: bytearray, index_of_rule: dict[str, int]
+    lowered: LoweredRules, first: int, literals: bytearray, index_of_rule: dict[str, int]
 ) -> bytes:
     """The words of rules of which the first has the number `first`."""
-    lowered: LoweredRules | None = rules[0].lowered
-    if lowered is None:
-        lowered = rules[0].lowered = _lower_known(rules)
     words = lowered.words.copy()
     if literals and len(lowered.texts):
         words[lowered.texts] += len(literals)
@@ -175,7 +171,7 @@ def _known_words(
     return words.tobytes()
 
 
-def _lower_known(rules: tuple[KnownRule, ...]) -> LoweredRules:
+def _lower_known(rules: tuple[Rule, ...]) -> LoweredRules:
     literals = bytearray()
     operations: list[Operation] = []
     numbers: dict[str, int] = _Numbers((rule.name, index) for index, rule in enumerate(rules))

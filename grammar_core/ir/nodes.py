@@ -223,11 +223,12 @@ class Rule(NamedTuple):
 class KnownRule(Rule):
     """A rule that is used in many grammars: its lowered form is kept once it was needed (`lowered`).
 
-    `group`: of the first of several rules that come together, all of them; `lowered` is then theirs.
+    `group`: where it is the first of several rules without options that come together, all of them;
+    `lowered` is then theirs.
     """
 
     lowered: Any = None
-    group: tuple[KnownRule, ...] | None = None
+    group: tuple[Rule, ...] | None = None
 
 
 EMPTY = Sequence(())

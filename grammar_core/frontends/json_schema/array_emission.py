@@ -68,7 +68,7 @@ def _settled(emitter: Emitter, shape: ArrayShape) -> ArrayShape:
         if item_goal(shape, start) is NEVER and (high is None or high > start):
             high = start
             break
-    return replace(shape, max=high)
+    return shape if high == shape.max else replace(shape, max=high)
 
 
 def _boundary(shape: ArrayShape) -> int:

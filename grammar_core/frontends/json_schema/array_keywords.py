@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from grammar_core.frontends.json_schema.full_sets import FULL
 from grammar_core.frontends.json_schema.goals import NEVER, Goal, complement
 from grammar_core.frontends.json_schema.keywords import Subschema
+from grammar_core.frontends.json_schema.paths import Path
 from grammar_core.frontends.json_schema.shapes import ArrayShape, Contains, ItemRule
 from grammar_core.frontends.json_schema.values import ARRAY
 
@@ -31,17 +32,19 @@ def alternatives(expander: Expander, sub: Subschema) -> list[ArrayShape]:
         rules.append(ItemRule(len(prefix), None, rest))
     contains = _contains(expander, sub)
     sees_contains = sub.dialect.draft == 2020
+    counts: tuple[int, int | None, Path] = (0, None, None)
+    if sub.dialect.validates:
+        counts = (sub.count("minItems") or 0, sub.count("maxItems"), _unique(sub))
     shape = ArrayShape(
         tuple(rules),
         contains,
+        *counts,
         evaluated=None if has_rest else len(prefix),
         evaluated_goals=tuple(c.goal for c in contains) if sees_contains else (),
         is_open=has_rest or "unevaluatedItems" in schema,
         declared=len(prefix),
         path=sub.path,
     )
-    if sub.dialect.validates:
-        shape = replace(shape, min=sub.count("minItems") or 0, max=sub.count("maxItems"), unique=_unique(sub))
     return [] if expander.is_void_shape(shape) else [shape]
 
 

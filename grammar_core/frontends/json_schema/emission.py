@@ -8,7 +8,12 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from grammar_core.errors import GrammarError
-from grammar_core.frontends.json_schema import array_emission, object_emission, object_keywords
+from grammar_core.frontends.json_schema import (
+    array_emission,
+    object_emission,
+    object_keywords,
+    scalar_keywords,
+)
 from grammar_core.frontends.json_schema.applicators import COMBINING, own_alternatives
 from grammar_core.frontends.json_schema.dialects import Dialect
 from grammar_core.frontends.json_schema.errors import JsonSchemaError, JsonSchemaLimitError
@@ -223,8 +228,11 @@ class Emitter:
         leaf = self._known_leaf(goal)
         if leaf is not None:
             return leaf
-        types = self.expander.types(goal)
-        if types <= SCALARS:
+        sub = self.expander.only_subschema(goal)
+        scalar = None if sub is None else scalar_keywords.simple_set(sub)
+        if scalar is not None:
+            return choice(self._placed_alternative(*scalar, depth, goal))
+        if self.expander.types(goal) <= SCALARS:
             return self._body(goal, depth)
         name = self.fresh(hint)
         self._pending.append(lambda: self.rules.append(Rule(name, self._body(goal, depth))))
@@ -232,10 +240,8 @@ class Emitter:
 
     def _known_leaf(self, goal: Goal) -> Expr | None:
         """The expression of a schema whose rules do not depend on what is around it."""
-        if len(goal) != 1 or (literal := next(iter(goal))) <= 0 or self.expander.loosen:
-            return None
-        sub = self.expander.subschema(literal)
-        if sub.leaf is None or len(sub.leaf) < 2:
+        sub = self.expander.only_subschema(goal)
+        if sub is None or sub.leaf is None or len(sub.leaf) < 2 or self.expander.loosen:
             return None
         known = self._recurring.leaf(sub.leaf, sub.dialect, self.lexical)
         return None if known is None else self._installed(known)
@@ -268,10 +274,9 @@ class Emitter:
     def _alternatives(self, goal: Goal, types: frozenset[str]) -> dict[str, list[Any]]:
         """The alternatives of a goal by type; of a schema that combines no others, what it says itself."""
         kinds = [kind for kind in TYPES if kind in types]
-        if len(goal) == 1 and (literal := next(iter(goal))) > 0:
-            sub = self.expander.subschema(literal)
-            if COMBINING.isdisjoint(sub.schema):
-                return {kind: own_alternatives(self.expander, sub, kind) for kind in kinds}
+        sub = self.expander.only_subschema(goal)
+        if sub is not None and COMBINING.isdisjoint(sub.schema):
+            return {kind: own_alternatives(self.expander, sub, kind) for kind in kinds}
         return {kind: self.expander.expand(goal, kind) for kind in kinds}
 
     def _placed_alternative(self, kind: str, alternative: Any, depth: int, goal: Goal) -> list[Expr]:
@@ -283,10 +288,10 @@ class Emitter:
 
     def _plain_object(self, goal: Goal) -> ObjectShape | None:
         """The shape of a schema that allows objects only and by the commonest keywords."""
-        if len(goal) != 1 or (literal := next(iter(goal))) <= 0:
+        sub = self.expander.only_subschema(goal)
+        if sub is None or sub.schema.get("type") != OBJECT:
             return None
-        sub = self.expander.subschema(literal)
-        if sub.schema.get("type") != OBJECT or not ASSERTIONS.intersection(sub.schema) <= _PLAIN_KEYWORDS:
+        if not ASSERTIONS.intersection(sub.schema) <= _PLAIN_KEYWORDS:
             return None
         if "nullable" in sub.schema or not sub.dialect.validates:
             return None

@@ -256,6 +256,9 @@ class Expander(Subschemas):
         return known
 
     def _find_void(self, goal: Goal) -> bool:
+        sub = self.only_subschema(goal)
+        if sub is not None and sub.leaf is not None:
+            return False
         types = self.types(goal)
         if not types:
             return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from grammar_core.frontends.json_schema.full_sets import FULL
 from grammar_core.frontends.json_schema.goals import ANY, NEVER, Goal, complement
@@ -59,20 +59,25 @@ def alternatives(expander: Expander, sub: Subschema) -> list[ObjectShape]:
     shape = ObjectShape(
         named,
         tuple(rules),
+        *(_counts(sub) if sub.dialect.validates else _NO_COUNTS),
         evaluated=tuple(evaluated),
         is_open=is_open,
         is_declared=bool(named or patterns),
         path=sub.path,
     )
-    if sub.dialect.validates:
-        shape = _with_counts(expander, sub, shape)
     return [] if expander.is_void_shape(shape) else [shape]
 
 
-def _with_counts(expander: Expander, sub: Subschema, shape: ObjectShape) -> ObjectShape:
+_Counts: TypeAlias = tuple[
+    tuple[str, ...], tuple[tuple[str, str], ...], tuple[tuple[KeySet, Goal, Path], ...], int, int | None
+]
+_NO_COUNTS: _Counts = ((), (), (), 0, None)
+
+
+def _counts(sub: Subschema) -> _Counts:
+    """Required keys, implications, no witnesses, and the bounds of the number of keys."""
     low, high = sub.count("minProperties"), sub.count("maxProperties")
-    required = () if sub.dialect.draft == 4 and "required" not in sub.schema else sub.names("required")
-    return replace(shape, required=required, min=low or 0, max=high, implications=tuple(_implications(sub)))
+    return sub.names("required"), tuple(_implications(sub)), (), low or 0, high
 
 
 def _others(named: dict[str, Goal], patterns: list[KeySet]) -> OtherKeys:

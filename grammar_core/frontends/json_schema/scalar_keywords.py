@@ -8,8 +8,9 @@ from grammar_core.frontends.json_schema.full_sets import FULL
 from grammar_core.frontends.json_schema.keywords import Subschema
 from grammar_core.frontends.json_schema.numbers import NumberLanguage
 from grammar_core.frontends.json_schema.remembered import formatted, matching
+from grammar_core.frontends.json_schema.subschemas import ASSERTIONS
 from grammar_core.frontends.json_schema.texts import TextLanguage
-from grammar_core.frontends.json_schema.values import NUMBER
+from grammar_core.frontends.json_schema.values import BOOLEAN, NULL, NUMBER, STRING
 
 if TYPE_CHECKING:
     from grammar_core.frontends.json_schema.expansion import Expander
@@ -20,6 +21,35 @@ Language = NumberLanguage | TextLanguage
 def one_of(kind: str, values: list[Any]) -> Any:
     """The language of these numbers or strings."""
     return NumberLanguage.of_values(values) if kind == NUMBER else TextLanguage.of_values(values)
+
+
+_WHOLE_TYPES: dict[str, tuple[str, Any]] = {
+    "string": (STRING, FULL[STRING]),
+    "number": (NUMBER, FULL[NUMBER]),
+    "integer": (NUMBER, NumberLanguage.integers()),
+    "boolean": (BOOLEAN, FULL[BOOLEAN]),
+    "null": (NULL, FULL[NULL]),
+}
+
+
+def simple_set(sub: Subschema) -> tuple[str, Any] | None:
+    """Type and alternative of a schema that only names a scalar type or lists strings; None for others."""
+    if not sub.dialect.validates:
+        return None
+    schema = sub.schema
+    kind = schema.get("type")
+    if sub.leaf is not None:
+        return _WHOLE_TYPES.get(kind) if len(sub.leaf) == 1 and isinstance(kind, str) else None
+    values = schema.get("enum")
+    if not values or type(values) is not list or (kind != "string" and "type" in schema):
+        return None
+    if not ASSERTIONS.intersection(schema) <= _LIST_KEYWORDS or not all(type(v) is str for v in values):
+        return None
+    language = TextLanguage.of_values(values)
+    return None if language.is_empty() else (STRING, language)
+
+
+_LIST_KEYWORDS = frozenset(("type", "enum"))
 
 
 def alternatives(expander: Expander, sub: Subschema, kind: str) -> list[Any]:

@@ -159,10 +159,8 @@ class Subschemas:
 
     def constants_of(self, goal: Goal) -> frozenset[str] | None:
         """The identities of the values that a schema's const or enum lists, where they are few."""
-        if len(goal) != 1 or (literal := next(iter(goal))) <= 0:
-            return None
-        sub = self.subschema(literal)
-        if not sub.dialect.validates:
+        sub = self.only_subschema(goal)
+        if sub is None or not sub.dialect.validates:
             return None
         if "const" in sub.schema and sub.dialect.draft > 4:
             return frozenset((identity(sub.schema["const"]),))
@@ -174,6 +172,13 @@ class Subschemas:
     def subschema(self, literal: int) -> Subschema:
         """The subschema of a literal."""
         return self._subschemas[abs(literal) - 1]
+
+    def only_subschema(self, goal: Goal) -> Subschema | None:
+        """The subschema of a goal that is one schema, neither complemented nor joined with others."""
+        if len(goal) != 1:
+            return None
+        (literal,) = goal
+        return self._subschemas[literal - 1] if literal > 0 else None
 
     def place(self, goal: Goal) -> Path:
         """Where the goal comes from, for errors and names."""

@@ -124,8 +124,8 @@ class Lowering:
         """All rules; the first is the root, `root`."""
         own = self._rules
         schemas = () if self._notation is None else self._notation.rules()
-        if not own and not schemas:
-            return (Rule("root", root),)
+        if not self._grammars and all(rule.name != "root" for rule in schemas):
+            return (Rule("root", root), *own, *schemas)
         # Empty rules hold the names and places of the own ones, which references to the rest then complete.
         places = tuple(Rule(rule.name, EMPTY) for rule in own)
         grammars = (grammar for _, grammar in self._grammars)

@@ -28,7 +28,7 @@ class SchemaBlock(NamedTuple):
     """The rules of one schema: its own, whose names no other has, and those that are the same in all."""
 
     root: RuleRef
-    own: tuple[KnownRule, ...]
+    own: tuple[Rule, ...]
     shared: tuple[Rule, ...]
 
 
@@ -90,10 +90,16 @@ def _build(text: str, options: NotationOptions) -> SchemaBlock:
     expander = Expander(Documents(text, {}), loosen=options.loosen)
     emitter = _BlockEmitter(expander, options, prefix)
     root = emitter.emit_value(expander.root_goal())
-    shared = {rule.name: rule for rule in emitter.rules if not rule.name.startswith(prefix)}
-    own = tuple(KnownRule(rule.name, rule.body) for rule in emitter.rules if rule.name.startswith(prefix))
-    own[0].group = own
-    return SchemaBlock(root, own, tuple(shared.values()))
+    own: list[Rule] = []
+    shared: dict[str, Rule] = {}
+    for rule in emitter.rules:
+        if rule.name.startswith(prefix):
+            own.append(rule)
+        else:
+            shared[rule.name] = rule
+    first = KnownRule(own[0].name, own[0].body)
+    first.group = (first, *own[1:])
+    return SchemaBlock(root, first.group, tuple(shared.values()))
 
 
 _BLOCKS = BoundedCache[SchemaBlock](MEMORY_LIMIT_BYTES)
