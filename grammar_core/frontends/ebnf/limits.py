@@ -20,9 +20,3 @@ MAX_TOKEN_ID = 2_147_483_647
 
 MAX_TUPLE_NESTING = 100
 """Tuples inside one another, in the arguments of a macro."""
-
-MAX_RULE_TOKENS = 1_000_000
-"""The largest max_tokens of a rule."""
-
-MAX_RULE_CHARS = 2_147_483_647
-"""The largest max_chars of a rule."""

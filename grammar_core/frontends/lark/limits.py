@@ -21,12 +21,6 @@ MAX_TOKEN_ID = 2_147_483_647
 MAX_TOKEN_RANGE = 1_000_000
 """The largest distance between the ends of a range of token ids."""
 
-MAX_RULE_TOKENS = 1_000_000
-"""The largest max_tokens of a rule."""
-
-MAX_RULE_CHARS = 2_147_483_647
-"""The largest max_chars of a rule."""
-
 MAX_NONEMPTY_SIZE = 20_000
 """Expressions that say what a terminal matches other than nothing."""
 
