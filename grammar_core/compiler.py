@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import Any, Literal, Protocol
 
 from grammar_core import _native
+from grammar_core.bitmask import get_bitmask_shape
 from grammar_core.cache import SingleFlightCache
 from grammar_core.compiled_grammar import CompiledGrammar
 from grammar_core.frontends.json_schema.documents import schema_text
@@ -18,7 +19,13 @@ from grammar_core.passes.expand_macros import NATIVE_EXPANSIONS
 from grammar_core.passes.resolve_markers import resolve_markers
 from grammar_core.tokenizer_info import TokenizerInfo
 
-DEFAULT_MASK_BYTES_LIMIT = 256 * 1024 * 1024
+DEFAULT_MASK_BYTES_LIMIT = 512 * 1024 * 1024
+_WARM_UP_SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"type": "string"}, "b": {"type": "string", "maxLength": 100}},
+    "required": ["a", "b"],
+}
+_WARM_UP_TEXT = '{"a": "x y", "b": "x y"}'
 FRAME_ROWS_BYTES_LIMIT = 128 * 1024 * 1024
 """Memory of the rows that grammars of one compiler share."""
 DEFAULT_COMPILE_SECONDS = 5.0
@@ -189,6 +196,17 @@ class GrammarCompiler:
     def find_source(self, source: GrammarSource) -> CompiledGrammar | None:
         """The compiled form of a source if it is in the cache. Never waits."""
         return self._cache.find(source)
+
+    def warm_up(self) -> None:
+        """Find the masks of JSON's strings, which all schemas share, ahead: some 20 ms."""
+        import numpy as np
+
+        native = self._compile(Grammar.from_json_schema(_WARM_UP_SCHEMA)).native
+        matcher = _native.Matcher(native)
+        mask = np.zeros(get_bitmask_shape(1, self._tokenizer_info.vocab_size), dtype=np.int32)
+        for character in _WARM_UP_TEXT:
+            matcher.fill_next_token_bitmask(mask)
+            matcher.accept_string(character)
 
     def clear_cache(self) -> None:
         """Forget all compiled grammars; those in use stay valid."""

@@ -183,6 +183,8 @@ def open_model_backend(settings: ServerSettings) -> Backend:
     tokenizer_info = TokenizerInfo.from_huggingface(
         loaded.tokenizer, vocab_size=loaded.vocab_size, stop_token_ids=list(loaded.stop_token_ids)
     )
+    compiler = GrammarCompiler(tokenizer_info, cache_limit_bytes=settings.grammar_cache_bytes)
+    compiler.warm_up()
     model_name = settings.served_model_name or _default_name(settings.model, loaded.name)
     metrics = ServerMetrics(model_name)
     engine = Engine(
@@ -196,7 +198,7 @@ def open_model_backend(settings: ServerSettings) -> Backend:
     return Backend(
         model_name=model_name,
         tokenizer=loaded.tokenizer,
-        compiler=GrammarCompiler(tokenizer_info, cache_limit_bytes=settings.grammar_cache_bytes),
+        compiler=compiler,
         engine=engine,
         sampling_defaults=defaults_from_generation_config(loaded.model.generation_config.to_diff_dict()),
         longest_token_bytes=_longest_token(loaded.tokenizer, tokenizer_info),

@@ -74,3 +74,15 @@ def test_random_grammars() -> None:
             continue
         alone = GrammarCompiler(info())
         assert masks_along(shared, grammar, seed) == masks_along(alone, grammar, seed), str(grammar)
+
+
+def test_what_is_found_ahead_is_shared() -> None:
+    ahead = GrammarCompiler(info())
+    before = ahead._frame_rows.memory_bytes
+    ahead.warm_up()
+    warm = ahead._frame_rows.memory_bytes
+    assert warm > before
+    grammar = Grammar.from_json_schema(
+        {"type": "object", "properties": {"c": {"type": "string", "maxLength": 7}}}
+    )
+    assert masks_along(ahead, grammar, 1) == masks_along(GrammarCompiler(info()), grammar, 1)

@@ -9,7 +9,6 @@ namespace syntagma {
 namespace {
 
 constexpr size_t kMemoryLimit = size_t{256} << 20;
-constexpr size_t kLongestShape = 20'000;  // numbers of a symbol's automaton up to which frames are shared
 
 }  // namespace
 
@@ -410,21 +409,19 @@ void MacroAutomaton::add_temperatures_of_owner(int32_t context, int32_t nfa_stat
 
 std::vector<int32_t> MacroAutomaton::regular_frame(int32_t id) {
   const std::lock_guard lock(mutex_);
+  const auto [entry, added] = frame_shapes_.try_emplace(id);
+  if (!added) return entry->second;
   const MacroState& m = states_[id];
   const Context& c = contexts_[m.context];
   if (c.wanted.size() != 2 || !c.corners.empty()) return {};
-  const auto [entry, added] = shapes_.try_emplace(c.wanted[0]);
-  if (added) {
-    entry->second = nfa_.shape(c.wanted[0]);
-    if (entry->second.size() > kLongestShape) entry->second.clear();
-    account(entry->second.size() * sizeof(int32_t) + 64);
+  std::vector<int32_t> shape = nfa_.shape(state_sets_[m.states], c.wanted[0]);
+  if (!shape.empty()) {
+    shape.push_back(m.reports != 0 ? -5 : -4);
+    shape.push_back(c.lazy ? -5 : -4);
   }
-  if (entry->second.empty()) return {};
-  std::vector<int32_t> key = entry->second;
-  key.push_back(m.reports != 0 ? -4 : -3);
-  key.push_back(c.lazy ? -4 : -3);
-  for (const int32_t s : state_sets_[m.states]) key.push_back(nfa_.rank_in_owner(s));
-  return key;
+  entry->second = std::move(shape);
+  account(entry->second.size() * sizeof(int32_t) + 64);
+  return entry->second;
 }
 
 int32_t MacroAutomaton::frame_reports(int32_t id) {

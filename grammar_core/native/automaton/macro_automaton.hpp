@@ -190,7 +190,7 @@ class MacroAutomaton {
   std::unordered_map<uint64_t, int32_t> token_targets_;
   std::unordered_map<uint64_t, ActiveTemperatures> known_temperatures_;
   std::vector<Context> contexts_;
-  std::unordered_map<int32_t, std::vector<int32_t>> shapes_;  // by symbol
+  std::unordered_map<int32_t, std::vector<int32_t>> frame_shapes_;  // by macro-state
   std::unordered_map<uint64_t, int32_t> tail_reports_;
   std::vector<int32_t> set_, accepted_, edge_states_, captured_now_, reached_, reported_;
   std::vector<uint32_t> in_set_;

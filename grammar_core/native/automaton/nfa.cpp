@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include "automaton/nfa_builder.hpp"
 #include "automaton/time_limit.hpp"
 
 namespace syntagma {
 namespace {
+
+constexpr size_t kLargestShape = 4'000;  // states up to which frames are shared between grammars
 
 // Adds every set to the sets of its users until nothing changes.
 void propagate(std::vector<ByteSet>& sets, const std::vector<std::vector<int32_t>>& users) {
@@ -36,38 +39,30 @@ Nfa::Nfa(const GrammarSource& source) : token_sets_(source.token_sets) {
   compute_follow();
   if (std::any_of(symbols_.begin(), symbols_.end(), [](const Symbol& s) { return s.records(); }))
     compute_unit_calls();
-  rank_states();
 }
 
-void Nfa::rank_states() {
-  states_of_.resize(symbols_.size());
-  ranks_.resize(state_count());
-  for (int32_t s = 0; s < state_count(); ++s) {
-    ranks_[s] = static_cast<int32_t>(states_of_[owners_[s]].size());
-    states_of_[owners_[s]].push_back(s);
-  }
-}
-
-std::vector<int32_t> Nfa::shape(int32_t symbol) const {
-  const Symbol& s = symbols_[symbol];
-  if (s.is_counter() || is_derived(s.start)) return {};
-  const auto end_of = [](const std::vector<uint32_t>& begin, int32_t state) { return begin[state + 1]; };
-  std::vector<int32_t> words{ranks_[s.start], ranks_[s.accept]};
-  for (const int32_t state : states_of_[symbol]) {
-    if (call_begin_[state] != end_of(call_begin_, state) ||
-        token_begin_[state] != end_of(token_begin_, state))
+std::vector<int32_t> Nfa::shape(std::span<const int32_t> states, int32_t symbol) const {
+  std::unordered_map<int32_t, int32_t> numbers;
+  std::vector<int32_t> order, words;
+  const auto number = [&](int32_t state) {
+    const auto [entry, added] = numbers.try_emplace(state, static_cast<int32_t>(order.size()));
+    if (added) order.push_back(state);
+    return entry->second;
+  };
+  for (const int32_t state : states) number(state);
+  words.push_back(static_cast<int32_t>(order.size()));
+  for (size_t i = 0; i < order.size(); ++i) {
+    const int32_t state = order[i];
+    if (order.size() > kLargestShape || is_derived(state) || owners_[state] != symbol ||
+        call_begin_[state] != call_begin_[state + 1] || token_begin_[state] != token_begin_[state + 1])
       return {};
-    words.push_back(-1);
+    words.push_back(state == symbols_[symbol].accept ? -1 : -2);
     for (const ByteEdge& e : byte_edges(state)) {
-      if (owners_[e.target] != symbol) return {};
       words.push_back(e.low << 8 | e.high);
-      words.push_back(ranks_[e.target]);
+      words.push_back(number(e.target));
     }
-    words.push_back(-2);
-    for (const int32_t target : empty_edges(state)) {
-      if (owners_[target] != symbol) return {};
-      words.push_back(ranks_[target]);
-    }
+    words.push_back(-3);
+    for (const int32_t target : empty_edges(state)) words.push_back(number(target));
   }
   return words;
 }

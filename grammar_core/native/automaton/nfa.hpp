@@ -117,10 +117,9 @@ class Nfa {
   }
   uint8_t representative(int byte_class) const { return representative_[byte_class]; }
 
-  // The automaton of a symbol that calls nothing, as numbers: equal for equal automata, whatever the grammar.
-  // Empty for any other symbol. `rank_of` gives the place of each of its states in that.
-  std::vector<int32_t> shape(int32_t symbol) const;
-  int32_t rank_in_owner(int32_t state) const { return ranks_[state]; }
+  // The automaton that is reached from `states` of a symbol, as numbers: equal for equal automata, whatever
+  // the grammar. Empty if it calls anything, or is large.
+  std::vector<int32_t> shape(std::span<const int32_t> states, int32_t symbol) const;
 
   size_t memory_bytes() const;
   // Of the derived states so far.
@@ -147,7 +146,6 @@ class Nfa {
   void expand(DerivedState& state);
   void expand_entrance(DerivedState& state);
   void compute_byte_classes();
-  void rank_states();
   void compute_follow();
   std::vector<uint8_t> states_before_acceptance();
   void compute_unit_calls();
@@ -163,8 +161,6 @@ class Nfa {
   std::vector<TokenSet> token_sets_;
   std::vector<int32_t> accepts_;
   std::vector<int32_t> owners_;
-  std::vector<int32_t> ranks_;                   // by state: its place among those of its owner
-  std::vector<std::vector<int32_t>> states_of_;  // by symbol
   std::vector<ByteSet> follow_;
   std::vector<std::vector<int32_t>> unit_calls_;
   std::vector<MemberLoop> loops_;

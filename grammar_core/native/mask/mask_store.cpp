@@ -8,7 +8,8 @@ namespace {
 
 constexpr int32_t kPlainWalk[] = {0};
 constexpr size_t kMostSharedOrigins = 64;
-constexpr size_t kFewOrigins = 8;  // so few rests of tokens are not worth merging
+constexpr size_t kManyOrigins = 2'000;  // the trie of so many would be a copy of the vocabulary's
+constexpr size_t kFewOrigins = 8;       // so few rests of tokens are not worth merging
 
 }  // namespace
 
@@ -183,35 +184,40 @@ const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set) {
     if (auto derived = derive_result(start))
       return results_.emplace(key, std::move(derived)).first->second.get();
   WalkFindings findings = run(start, exit_set);
-  const Row* row = findings.handed_over.empty() ? nothing_ : take_over(findings, nothing_);
+  std::vector<uint32_t> words;
+  if (!findings.handed_over.empty()) words = take_over(findings);
   std::vector<RankRange> ranges;
   for (const ConsumedTokens& tokens : findings.consumed) ranges.emplace_back(tokens.first, tokens.last);
   std::vector<std::pair<int32_t, int32_t>> leaving;
   for (const LeavingPlace& place : findings.leaving) leaving.emplace_back(place.reports, place.node);
   auto result = std::make_unique<WalkResult>();
-  result->row = united(keep(Row::from_ranges(*vocabulary_, ranges)), row);
+  const Row own = Row::from_ranges(*vocabulary_, ranges);
+  if (!words.empty()) own.add_to(*vocabulary_, words.data());
+  result->row = keep(words.empty() ? own : Row::from_words(*vocabulary_, std::move(words)));
   result->row = with_token_sets(result->row, start, exit_set);
   result->exits = group_exits(std::move(leaving));
   return results_.emplace(key, std::move(result)).first->second.get();
 }
 
 WalkFindings MaskStore::run(int32_t state, int32_t exit_set) {
-  if (origins(exit_set).size() >= kFewOrigins) return walk_.run(state, merged_trie(exit_set));
+  const size_t count = origins(exit_set).size();
+  if (count >= kFewOrigins && count <= kManyOrigins) return walk_.run(state, merged_trie(exit_set));
   const std::vector<int32_t> from(origins(exit_set).begin(), origins(exit_set).end());
   return walk_.run(state, from, false);
 }
 
 // Adds to `findings` what inner frames do with the places handed over to them, and then those who wait for
-// the frames to end. Returns `row` with the tokens that the frames consume.
-const Row* MaskStore::take_over(WalkFindings& findings, const Row* row) {
+// the frames to end. Returns the tokens that the frames consume, as mask words.
+std::vector<uint32_t> MaskStore::take_over(WalkFindings& findings) {
   WalkAutomaton& walker = walk_.walker();
+  std::vector<uint32_t> words(vocabulary_->mask_words(), 0);
   std::set<std::pair<int32_t, int32_t>> resumed;  // walker states and exit sets
   for (size_t i = 0; i < findings.handed_over.size(); ++i) {
     const auto [state, node] = findings.handed_over[i];
     const int32_t place = exit_sets_.intern({&node, 1});
     for (const Item& item : walker.items(state))
       for (const CountedResult& part : results_of_item(walker.arena(), item, place, true)) {
-        row = united(row, part.result->row);
+        part.result->row->add_to(*vocabulary_, words.data());
         for (const Exit& exit : part.result->exits) {
           const int32_t next = walker.resumed(part.parents, exit.reports);
           if (next != kNone && resumed.emplace(next, exit.exit_set).second)
@@ -219,7 +225,7 @@ const Row* MaskStore::take_over(WalkFindings& findings, const Row* row) {
         }
       }
   }
-  return row;
+  return words;
 }
 
 // Adds what `state` does with the rests of tokens of an exit set.
@@ -232,11 +238,6 @@ void MaskStore::go_on(int32_t state, int32_t exit_set, WalkFindings& findings) {
   findings.consumed.insert(findings.consumed.end(), more.consumed.begin(), more.consumed.end());
   findings.leaving.insert(findings.leaving.end(), more.leaving.begin(), more.leaving.end());
   findings.handed_over.insert(findings.handed_over.end(), more.handed_over.begin(), more.handed_over.end());
-}
-
-const Row* MaskStore::united(const Row* a, const Row* b) {
-  if (a->empty() || b->empty()) return a->empty() ? b : a;
-  return keep(Row::merge(*vocabulary_, *a, *b));
 }
 
 const MergedTrie& MaskStore::merged_trie(int32_t exit_set) {
@@ -418,10 +419,16 @@ const Row* MaskStore::compute_merged(uint64_t key, const Row& a, const Row& b) {
   return row;
 }
 
+// Equal rows are one.
 const Row* MaskStore::keep(Row row) {
+  const uint64_t hash = row.hash();
+  const auto [first, last] = rows_by_hash_.equal_range(hash);
+  for (auto known = first; known != last; ++known)
+    if (known->second->equals(row)) return known->second;
   row.finish(*vocabulary_, static_cast<uint32_t>(rows_.size()));
   rows_.push_back(std::make_unique<Row>(std::move(row)));
   row_bytes_ += rows_.back()->memory_bytes();
+  rows_by_hash_.emplace(hash, rows_.back().get());
   return rows_.back().get();
 }
 

@@ -120,8 +120,7 @@ class MaskStore {
   const WalkResult* walk(int32_t start, int32_t exit_set);
   WalkFindings run(int32_t state, int32_t exit_set);
   void go_on(int32_t state, int32_t exit_set, WalkFindings& findings);
-  const Row* united(const Row* a, const Row* b);
-  const Row* take_over(WalkFindings& findings, const Row* row);
+  std::vector<uint32_t> take_over(WalkFindings& findings);
   std::unique_ptr<WalkResult> derive_result(int32_t start);
   const MergedTrie& merged_trie(int32_t exit_set);
   FrameRows::Key shared_key(Frame frame, int32_t exit_set, std::span<const int32_t> kind);
@@ -182,6 +181,7 @@ class MaskStore {
   std::unordered_map<int32_t, std::shared_ptr<const MergedTrie>> merged_tries_;  // by exit set
   std::unordered_map<uint64_t, std::unique_ptr<WalkResult>> results_;  // by walker state and exit set
   std::vector<std::unique_ptr<Row>> rows_;
+  std::unordered_multimap<uint64_t, const Row*> rows_by_hash_;
   std::unordered_map<uint64_t, std::unique_ptr<CountedWalk>> counted_walks_;  // by walker state and exit set
   std::vector<std::unique_ptr<WalkResult>> cut_results_;
   std::unordered_map<int32_t, const Row*> token_set_rows_;

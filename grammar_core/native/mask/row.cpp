@@ -141,6 +141,18 @@ void Row::finish(const Vocabulary& vocabulary, uint32_t id) {
   allows_all_ = (form_ == Form::kExcluded ? vocabulary.text_token_count() - listed : listed) == size;
 }
 
+uint64_t Row::hash() const {
+  uint64_t lanes[4] = {static_cast<uint64_t>(form_), data_.size(), 1, 2};
+  size_t i = 0;
+  for (; i + 4 <= data_.size(); i += 4)
+    for (size_t lane = 0; lane < 4; ++lane)
+      lanes[lane] = (lanes[lane] ^ data_[i + lane]) * 0x9E3779B97F4A7C15ull;
+  for (; i < data_.size(); ++i) lanes[0] = (lanes[0] ^ data_[i]) * 0x9E3779B97F4A7C15ull;
+  uint64_t h = 0;
+  for (const uint64_t lane : lanes) h = (h ^ lane ^ lane >> 29) * 0xBF58476D1CE4E5B9ull;
+  return h ^ h >> 32;
+}
+
 void Row::write(const Vocabulary& vocabulary, uint32_t* words) const {
   const size_t bytes = vocabulary.mask_words() * sizeof(uint32_t);
   switch (form_) {

@@ -36,6 +36,9 @@ class Row {
   void write(const Vocabulary& vocabulary, uint32_t* words) const;
   // Adds the allowed tokens to the mask at `words`.
   void add_to(const Vocabulary& vocabulary, uint32_t* words) const;
+  uint64_t hash() const;
+  // Whether the same tokens are allowed, kept in the same form.
+  bool equals(const Row& other) const { return form_ == other.form_ && data_ == other.data_; }
   size_t memory_bytes() const { return sizeof(Row) + data_.capacity() * sizeof(uint32_t); }
 
  private:

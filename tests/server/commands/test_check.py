@@ -15,7 +15,7 @@ LIST = 'root ::= "[" (number ("," number)*)? "]"\nnumber ::= [1-9] [0-9]*\n'
 def check(*arguments: str | Path, data: bytes = b"") -> tuple[int, str, str]:
     """Exit code, standard output, standard error."""
     command = [*RUN, *map(str, arguments)]
-    result = subprocess.run(command, input=data, capture_output=True, timeout=60, check=False)
+    result = subprocess.run(command, input=data, capture_output=True, timeout=240, check=False)
     errors = result.stderr.decode()
     assert "Traceback" not in errors
     return result.returncode, result.stdout.decode(), errors
