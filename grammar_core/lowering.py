@@ -6,7 +6,7 @@ import struct
 from array import array
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from itertools import chain
+from itertools import accumulate, chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 ) = range(11)
 _UNBOUNDED = -1
 _WORD_BYTES = 8
+_MANY = 64
 _LARGEST_COUNT = 2**62
 _NONE = -1
 
@@ -58,18 +59,11 @@ _NONE = -1
 class LoweredAutomaton(NamedTuple):
     """The words of an automaton, which may have very many edges; its labels come first.
 
-    `starts`: where each label's words begin, if some of them are rules.
+    `references`: positions of rules' numbers.
     """
 
-    words: NDArray[np.int64]
-    starts: NDArray[np.intp] | None
-
-    def references(self) -> NDArray[np.intp]:
-        """Positions of rules' numbers."""
-        if self.starts is None:
-            return np.zeros(0, np.intp)
-        found: NDArray[np.intp] = self.starts[self.words[self.starts] == _RULE_REF] + 1
-        return found
+    words: bytes
+    references: list[int]
 
 
 Operation: TypeAlias = tuple[int, ...] | LoweredAutomaton
@@ -124,7 +118,7 @@ def _words(operations: list[Operation]) -> bytes:
     begin = 0
     for end, operation in enumerate(operations):
         if type(operation) is LoweredAutomaton:
-            parts += (_small_words(operations[begin:end]), operation.words.tobytes())
+            parts += (_small_words(operations[begin:end]), operation.words)
             begin = end + 1
     parts.append(_small_words(operations[begin:] if begin else operations))
     return b"".join(parts)
@@ -139,14 +133,15 @@ class LoweredRules(NamedTuple):
     """The words of rules without options, and those that depend on the grammar around them.
 
     `texts`: positions of offsets into the literals, `inside`: positions of the rules' own numbers, counted
-    from the first of them, `references`: positions of the numbers of each other rule.
+    from the first of them, `references`: positions of the numbers of other rules, `many`: of one rule.
     """
 
-    words: NDArray[np.int64]
+    words: array[int]
     literals: bytes
-    texts: NDArray[np.intp]
-    inside: NDArray[np.intp]
-    references: tuple[tuple[str, NDArray[np.intp]], ...]
+    texts: tuple[int, ...]
+    inside: tuple[int, ...]
+    references: tuple[tuple[int, str], ...]
+    many: tuple[tuple[str, NDArray[np.intp]], ...]
 
 
 def _known_at(rules: tuple[Rule, ...], position: int, rule: KnownRule) -> tuple[Rule, ...]:
@@ -160,13 +155,16 @@ def _known_words(
     lowered: LoweredRules, first: int, literals: bytearray, index_of_rule: dict[str, int]
 ) -> bytes:
     """The words of rules of which the first has the number `first`."""
-    words = lowered.words.copy()
-    if literals and len(lowered.texts):
-        words[lowered.texts] += len(literals)
-    if len(lowered.inside):
-        words[lowered.inside] += first
-    for name, positions in lowered.references:
-        words[positions] = index_of_rule[name]
+    words = lowered.words[:]
+    base = len(literals)
+    for position in lowered.texts:
+        words[position] += base
+    for position in lowered.inside:
+        words[position] += first
+    for position, name in lowered.references:
+        words[position] = index_of_rule[name]
+    for name, positions in lowered.many:
+        np.frombuffer(words, np.int64)[positions] = index_of_rule[name]
     literals += lowered.literals
     return words.tobytes()
 
@@ -178,29 +176,32 @@ def _lower_known(rules: tuple[Rule, ...]) -> LoweredRules:
     for rule in rules:
         _append_postfix(rule.body, operations, literals, numbers, MappingProxyType({}))
         operations.append(_END_WITHOUT_OPTIONS)
+    words = array("q", _words(operations))
     texts, references = _relocations(operations)
-    words = np.frombuffer(_words(operations), np.int64)
-    named = words[references]
-    outside = enumerate(list(numbers)[len(rules) :], len(rules))
+    names = list(numbers)
+    places: dict[int, list[int]] = {}
+    for position in references:
+        places.setdefault(words[position], []).append(position)
+    outside = [(names[number], where) for number, where in places.items() if number >= len(rules)]
     return LoweredRules(
         words,
         bytes(literals),
-        texts,
-        references[named < len(rules)],
-        tuple((name, references[named == number]) for number, name in outside),
+        tuple(texts),
+        tuple(position for position in references if words[position] < len(rules)),
+        tuple((position, name) for name, where in outside if len(where) < _MANY for position in where),
+        tuple((name, np.array(where, np.intp)) for name, where in outside if len(where) >= _MANY),
     )
 
 
-def _relocations(operations: list[Operation]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _relocations(operations: list[Operation]) -> tuple[list[int], list[int]]:
     """The positions of offsets into the literals and of rules' numbers."""
     texts: list[int] = []
     references: list[int] = []
-    many: list[NDArray[np.intp]] = []
     position = 0
     for operation in operations:
         if type(operation) is LoweredAutomaton:
-            many.append(operation.references() + position)
-            position += len(operation.words)
+            references += [position + place for place in operation.references]
+            position += len(operation.words) // _WORD_BYTES
             continue
         if operation[0] == _LITERAL:
             texts.append(position + 1)
@@ -209,7 +210,7 @@ def _relocations(operations: list[Operation]) -> tuple[NDArray[np.intp], NDArray
         elif operation[0] == _OTHER_TEXTS:
             texts += range(position + 2, position + len(operation), 2)
         position += len(operation)
-    return np.array(texts, np.intp), np.concatenate((np.array(references, np.intp), *many))
+    return texts, references
 
 
 class _Numbers(dict[str, int]):
@@ -318,16 +319,16 @@ def _automaton(node: Automaton, index_of_rule: dict[str, int]) -> LoweredAutomat
     numbers = list(map(id, labels))
     different = dict(zip(numbers, labels, strict=True))
     written = {key: _label(label, index_of_rule) for key, label in different.items()}
-    label_words = b"".join([written[number] for number in numbers])
-    starts = None
-    if any(type(label) is RuleRef for label in different.values()):
+    references: list[int] = []
+    rules = {key for key, label in different.items() if type(label) is RuleRef}
+    if rules:
         lengths = {key: len(words) // _WORD_BYTES for key, words in written.items()}
-        ends = np.cumsum(np.array([lengths[number] for number in numbers], np.intp))
-        starts = np.concatenate((np.zeros(1, np.intp), ends[:-1]))
+        starts = accumulate((lengths[number] for number in numbers), initial=1)
+        references = [start for start, number in zip(starts, numbers, strict=False) if number in rules]
     shape = (_AUTOMATON, node.state_count, len(node.accepting), *node.accepting, len(labels))
-    pairs = np.column_stack((np.array(sources, np.int64), np.array(targets, np.int64)))
-    words = np.concatenate((np.frombuffer(label_words, np.int64), np.array(shape, np.int64), pairs.ravel()))
-    return LoweredAutomaton(words, starts)
+    ends = chain.from_iterable(zip(sources, targets, strict=True))
+    words = b"".join([written[number] for number in numbers])
+    return LoweredAutomaton(words + array("q", (*shape, *ends)).tobytes(), references)
 
 
 def _label(label: CharClass | RuleRef, index_of_rule: dict[str, int]) -> bytes:
