@@ -118,3 +118,25 @@ def test_a_hundred_tools() -> None:
     for keyword in ("anyOf", "oneOf"):
         assert accepts({"type": "object", keyword: tools}, '{"name":"t99","arguments":{"f3":"x"}}')
         assert not accepts({"type": "object", keyword: tools}, '{"name":"t99","arguments":{"f3":1}}')
+
+
+def test_a_number_of_many_digits_is_refused_before_it_is_computed_with() -> None:
+    with pytest.raises(GrammarLimitError) as caught:
+        Grammar.from_json_schema('{"minimum": 0.' + "7" * 1_000_000 + "}")
+    assert caught.value.limit == "number_digits"
+
+
+def test_zeros_at_the_end_of_a_number_are_no_digits() -> None:
+    assert accepts('{"const": 0.5' + "0" * 5_000 + "}", "0.5")
+
+
+def test_patterns_whose_automaton_has_too_many_sets_of_characters() -> None:
+    with pytest.raises(GrammarLimitError) as caught:
+        compiled({"allOf": [{"pattern": chr(ord("a") + index)} for index in range(13)]})
+    assert caught.value.limit == "character_sets"
+
+
+def test_a_key_repeated_among_many_is_found_at_once() -> None:
+    keys = [*(f"k{index}" for index in range(200_000)), "k199999"]
+    with pytest.raises(JsonSchemaError, match='repeats the key "k199999"'):
+        Grammar.from_json_schema("{" + ", ".join(f'"{key}": 1' for key in keys) + "}")

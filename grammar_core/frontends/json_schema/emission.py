@@ -120,7 +120,7 @@ class Emitter:
         self._prefix = prefix
         self.rules: list[Rule] = []
         self._names: dict[str, int] = dict.fromkeys((rule.name for rule in layout.rules), 1)
-        self._defined: dict[str, list[tuple[Expr, RuleRef]]] = {}
+        self._defined: dict[str, dict[Expr, RuleRef]] = {}
         self._languages: dict[int, tuple[Any, Expr]] = {}
         self._known: set[str] = set()
         self._patterns: dict[int, tuple[TextLanguage, str]] = {}
@@ -170,16 +170,16 @@ class Emitter:
 
     def define(self, hint: str, body: Expr) -> RuleRef:
         """The rule with this hint and body, made when it is first asked for."""
-        known = self._defined.setdefault(hint, [])
-        for other, reference in known:
-            if other is body or other == body:
-                return reference
+        known = self._defined.setdefault(hint, {})
+        found = known.get(body)
+        if found is not None:
+            return found
         if hint in _RECURRING and not known and not self._prefix:
             reference = RuleRef(self.fresh(hint))
             self.rules.append(_recurring_rule(reference.name, body))
         else:
             reference = self.add(hint, body)
-        known.append((body, reference))
+        known[body] = reference
         return reference
 
     # --- values
