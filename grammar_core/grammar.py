@@ -12,6 +12,7 @@ from grammar_core.frontends.json_schema.frontend import (
     SchemaOptions,
     builtin_json_rules,
     check_options,
+    check_types,
     schema_rules,
 )
 from grammar_core.frontends.json_schema.layout import LayoutOptions
@@ -152,6 +153,9 @@ class Grammar:
         """
         layout = LayoutOptions(any_whitespace, indent, separators, max_whitespace_cnt, whitespace_pattern)
         loosened = frozenset(loosen)
+        check_types(
+            {"any_whitespace": any_whitespace, "strict_mode": strict_mode, "any_order": any_order}, documents
+        )
         check_options(lexical, loosened)
         options = SchemaOptions(layout, strict_mode, any_order, lexical, loosened)
         return cls(schema_rules(schema_text(schema), options, documents or {}), "root")

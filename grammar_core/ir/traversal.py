@@ -36,6 +36,12 @@ def walk_expressions(expr: Expr) -> Iterator[Expr]:
         pending.extend(reversed(child_expressions(current)))
 
 
+def have_same_types(one: Expr, other: Expr) -> bool:
+    """Whether two equal expressions are of the same classes throughout, which equality ignores."""
+    pairs = zip(walk_expressions(one), walk_expressions(other), strict=False)
+    return all(type(left) is type(right) for left, right in pairs)
+
+
 def walk_rule(rule: Rule) -> Iterator[Expr]:
     """Every expression of a rule, those of its lookahead too."""
     for expr in rule_expressions(rule):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -118,3 +119,55 @@ def test_a_hundred_tools() -> None:
     for keyword in ("anyOf", "oneOf"):
         assert accepts({"type": "object", keyword: tools}, '{"name":"t99","arguments":{"f3":"x"}}')
         assert not accepts({"type": "object", keyword: tools}, '{"name":"t99","arguments":{"f3":1}}')
+
+
+def test_a_number_of_many_digits_is_refused_before_it_is_computed_with() -> None:
+    with pytest.raises(GrammarLimitError) as caught:
+        Grammar.from_json_schema('{"minimum": 0.' + "7" * 1_000_000 + "}")
+    assert caught.value.limit == "number_digits"
+
+
+def test_zeros_at_the_end_of_a_number_are_no_digits() -> None:
+    assert accepts('{"const": 0.5' + "0" * 5_000 + "}", "0.5")
+
+
+def test_patterns_whose_automaton_has_too_many_sets_of_characters() -> None:
+    with pytest.raises(GrammarLimitError) as caught:
+        compiled({"allOf": [{"pattern": chr(ord("a") + index)} for index in range(13)]})
+    assert caught.value.limit == "character_sets"
+
+
+def test_a_key_repeated_among_many_is_found_at_once() -> None:
+    keys = [*(f"k{index}" for index in range(200_000)), "k199999"]
+    with pytest.raises(JsonSchemaError, match='repeats the key "k199999"'):
+        Grammar.from_json_schema("{" + ", ".join(f'"{key}": 1' for key in keys) + "}")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"strict_mode": "yes"}, "strict_mode is True or False"),
+        ({"any_order": None}, "any_order is True or False"),
+        ({"documents": 5}, "documents maps URIs"),
+        ({"loosen": [1]}, "names of keywords"),
+    ],
+)
+def test_options_of_the_wrong_type(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        Grammar.from_json_schema({}, **options)
+
+
+def test_indentation_has_a_limit() -> None:
+    with pytest.raises(ValueError, match="from 0 to 64"):
+        Grammar.from_json_schema({}, any_whitespace=False, indent=10**9)
+
+
+def test_numbers_of_python_have_a_range() -> None:
+    with pytest.raises(ValueError, match="out of the range"):
+        Grammar.from_json_schema({"maximum": Decimal("1e99999999")})
+
+
+def test_an_id_is_a_text() -> None:
+    with pytest.raises(JsonSchemaError, match="must be a text") as caught:
+        Grammar.from_json_schema({"properties": {"a": {"$id": 5}}})
+    assert caught.value.pointer == "/properties/a/$id"

@@ -209,3 +209,16 @@ def test_references_to_nothing(schema: Any, pointer: str) -> None:
 def test_drafts_before_4_are_refused() -> None:
     with pytest.raises(JsonSchemaError, match="draft-03"):
         compiled({"$schema": "http://json-schema.org/draft-03/schema#"})
+
+
+@pytest.mark.parametrize("segment", ["²", "٠", "01234", "9" * 5_000, "-1", "1"])
+def test_a_pointer_that_names_no_item_of_a_list(segment: str) -> None:
+    with pytest.raises(JsonSchemaError, match="Cannot find"):
+        compiled({"$ref": f"#/allOf/{segment}", "allOf": [True]})
+
+
+def test_an_identifier_that_is_no_uri_is_a_name_all_the_same() -> None:
+    named = {"$id": "http://[x", "$ref": "#/$defs/a", "$defs": {"a": {"const": 1}}}
+    check(named, ["1"], ["2"])
+    with pytest.raises(JsonSchemaError, match="Cannot find"):
+        compiled({"$id": "http://[x", "$ref": "http://[y"})

@@ -101,16 +101,17 @@ def decimal_places(value: Fraction) -> int:
     assert rest == 1, "numbers in JSON are decimals"
     places = max(twos, fives)
     if places > MAX_DIGITS:
-        raise _too_long()
+        raise too_long()
     return places
 
 
 def _check_digits(digits: int) -> None:
     if digits.bit_length() > MAX_DIGITS * 10 // 3:
-        raise _too_long()
+        raise too_long()
 
 
-def _too_long() -> GrammarLimitError:
+def too_long() -> GrammarLimitError:
+    """The error for a number beyond MAX_DIGITS."""
     message = f"A number has more than {MAX_DIGITS:,} digits when it is written without an exponent"
     return GrammarLimitError(message, limit="number_digits", value=MAX_DIGITS, dialect="JSON schema")
 

@@ -6,6 +6,7 @@ A *resource* is a schema with a base URI of its own, the root of a document or a
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
@@ -78,8 +79,7 @@ def too_deep() -> JsonSchemaLimitError:
 def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     mapping = dict(pairs)
     if len(mapping) != len(pairs):
-        keys = [key for key, _ in pairs]
-        repeated = next(key for key in keys if keys.count(key) > 1)
+        repeated = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
         raise JsonSchemaError(f"The schema repeats the key {json.dumps(repeated)} in one object")
     return mapping
 
@@ -114,10 +114,15 @@ def schema_text(schema: Any) -> str:
         raise JsonSchemaError(f"The schema is not a JSON value: {error}") from None
 
 
+_LARGEST_EXPONENT = 10_000
+
+
 def _number_text(value: Any) -> Any:
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Decimal):
+        if not value.is_finite() or abs(value.adjusted()) > _LARGEST_EXPONENT:
+            raise ValueError(f"{value!r:.80} is out of the range of numbers")
         return int(value) if value == value.to_integral_value() else float(value)
     raise TypeError(f"{value!r:.80} is not a JSON value")
 
@@ -148,7 +153,7 @@ class Documents:
     def __init__(self, text: str, bundled: Mapping[str, Any]) -> None:
         self._resources: dict[str, Resource] = {}
         self._by_value: dict[int, Resource] = {}
-        self._bundled = {urldefrag(uri).url: document for uri, document in bundled.items()}
+        self._bundled = {_split_fragment(uri)[0]: document for uri, document in bundled.items()}
         self._targets: dict[tuple[int, str], Target] = {}
         self._keep_alive: list[Any] = []
         value = parse_json(text)
@@ -187,7 +192,7 @@ class Documents:
 
     def _custom_dialect(self, uri: str) -> Dialect:
         """The dialect of a metaschema that is not one of the standard's."""
-        document = self._bundled.get(urldefrag(uri).url)
+        document = self._bundled.get(_split_fragment(uri)[0])
         base = Dialect(2020, declared=True)
         if not isinstance(document, dict):
             return base
@@ -215,8 +220,14 @@ class Documents:
         identifier = value.get(dialect.id_keyword)
         if "$ref" in value and not dialect.has_ref_siblings:
             identifier = None
+        if identifier is not None and not isinstance(identifier, str):
+            raise JsonSchemaError(
+                f"{dialect.id_keyword} must be a text",
+                pointer=f"{pointer_of(path)}/{dialect.id_keyword}",
+                keyword=dialect.id_keyword,
+            )
         if isinstance(identifier, str):
-            uri, fragment = urldefrag(identifier)
+            uri, fragment = _split_fragment(identifier)
             if uri or (path is None and not fragment):
                 resource = Resource(_joined(resource.uri, uri), value, dialect, path)
                 self._resources.setdefault(resource.uri, resource)
@@ -253,7 +264,7 @@ class Documents:
         if reference.startswith("#"):
             base, fragment = resource, reference[1:]
         else:
-            uri, fragment = urldefrag(_joined(resource.uri, reference))
+            uri, fragment = _split_fragment(_joined(resource.uri, reference))
             base = self._resource(uri, reference, path)
         fragment = unquote(fragment)
         if not fragment:
@@ -279,8 +290,8 @@ class Documents:
             segment: str | int = raw.replace("~1", "/").replace("~0", "~")
             if isinstance(value, dict) and segment in value:
                 value = value[segment]
-            elif isinstance(value, list) and raw.isdigit() and int(raw) < len(value):
-                segment = int(raw)
+            elif isinstance(value, list) and (index := _item_index(raw, len(value))) is not None:
+                segment = index
                 value = value[segment]
             else:
                 raise self._missing(reference, path)
@@ -301,12 +312,32 @@ class Documents:
         return self._resources.setdefault(uri, added)
 
 
+def _item_index(segment: str, length: int) -> int | None:
+    """The place in a list of `length` that a segment of a JSON pointer (RFC 6901) names, None for none."""
+    if not (segment.isascii() and segment.isdigit()) or len(segment) > len(str(length)):
+        return None
+    index = int(segment)
+    return index if index < length else None
+
+
+def _split_fragment(uri: str) -> tuple[str, str]:
+    """A URI without its fragment, and the fragment; what is no URI has a name all the same."""
+    try:
+        bare, fragment = urldefrag(uri)
+    except ValueError:
+        bare, _, fragment = uri.partition("#")
+    return bare, fragment
+
+
 def _joined(base: str, reference: str) -> str:
     if not base:
         return reference
     if base.startswith("urn:"):
         return base + reference if reference.startswith("#") else (reference or base)
-    return urljoin(base, reference)
+    try:
+        return urljoin(base, reference)
+    except ValueError:
+        return reference
 
 
 def _metaschema(uri: str) -> Any:

@@ -47,6 +47,7 @@ from grammar_core.ir.nodes import (
     RuleRef,
     Sequence,
 )
+from grammar_core.ir.traversal import have_same_types
 
 MAX_INDENTED_DEPTH = 200
 """Levels of indented texts; rules are made for each, so a schema that contains itself cannot be indented."""
@@ -127,7 +128,7 @@ class Emitter:
         self._prefix = prefix
         self.rules: list[Rule] = []
         self._names: dict[str, int] = dict.fromkeys((rule.name for rule in layout.rules), 1)
-        self._defined: dict[str, list[tuple[Expr, RuleRef]]] = {}
+        self._defined: dict[str, dict[Expr, list[tuple[Expr, RuleRef]]]] = {}
         self._languages: dict[int, tuple[Any, Expr]] = {}
         self._known: set[str] = set()
         self._patterns: dict[int, tuple[TextLanguage, str]] = {}
@@ -189,16 +190,16 @@ class Emitter:
 
     def define(self, hint: str, body: Expr) -> RuleRef:
         """The rule with this hint and body, made when it is first asked for."""
-        known = self._defined.setdefault(hint, [])
-        for other, reference in known:
-            if other is body or other == body:
+        known = self._defined.setdefault(hint, {})
+        for other, reference in known.get(body, ()):
+            if other is body or have_same_types(other, body):
                 return reference
         if hint in _RECURRING and not known and (self.shares_rules or not self._prefix):
             reference = RuleRef(hint if self.shares_rules else self.fresh(hint))
             self.rules.append(_recurring_rule(reference.name, body))
         else:
             reference = self.add(hint, body)
-        known.append((body, reference))
+        known.setdefault(body, []).append((body, reference))
         return reference
 
     # --- values

@@ -73,8 +73,19 @@ def builtin_json_rules() -> tuple[Rule, ...]:
     return (root, *emitter.rules, *layout.rules)
 
 
+def check_types(switches: Mapping[str, Any], documents: Any) -> None:
+    """Raise TypeError for options of the wrong type; `switches` are true or false."""
+    for name, value in switches.items():
+        if type(value) is not bool:
+            raise TypeError(f"{name} is True or False, not {value!r:.80}")
+    if documents is not None and not isinstance(documents, Mapping):
+        raise TypeError(f"documents maps URIs to schemas and is not {documents!r:.80}")
+
+
 def check_options(lexical: str, loosen: Iterable[str]) -> None:
     """Raise ValueError for values that no option has."""
+    if not all(isinstance(keyword, str) for keyword in loosen):
+        raise TypeError("loosen holds names of keywords")
     if lexical not in ("natural", "any"):
         raise ValueError(f'lexical is "natural" or "any", not {lexical!r}')
     unknown = sorted(set(loosen) - LOOSENABLE)

@@ -17,6 +17,10 @@ COMMA = RuleRef("json_comma")
 _WHITE_SPACE = CharClass(((9, 10), (13, 13), (32, 32)))
 
 
+MAX_INDENT = 64
+"""The most spaces a level of indentation."""
+
+
 class LayoutOptions(NamedTuple):
     """The options of `Grammar.from_json_schema` that concern white space."""
 
@@ -77,8 +81,8 @@ def _check(options: LayoutOptions) -> None:
     count, indent, separators = options.max_whitespace_cnt, options.indent, options.separators
     if count is not None and (type(count) is not int or count < 1):
         raise ValueError("max_whitespace_cnt must be positive.")
-    if indent is not None and (type(indent) is not int or indent < 0):
-        raise ValueError("indent must be a number of spaces that is not negative")
+    if indent is not None and (type(indent) is not int or not 0 <= indent <= MAX_INDENT):
+        raise ValueError(f"indent must be a number of spaces from 0 to {MAX_INDENT}")
     if separators is not None and not _are_texts(separators):
         raise ValueError("separators must be two strings: between items, and between key and value")
     if options.whitespace_pattern is not None and (count is not None or not options.any_whitespace):

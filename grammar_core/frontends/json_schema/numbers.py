@@ -15,7 +15,12 @@ from typing import Literal as OneOf
 from typing import NamedTuple, TypeAlias
 
 from grammar_core.errors import GrammarError
-from grammar_core.frontends.json_schema.decimal_automata import canonical, plain_decimals
+from grammar_core.frontends.json_schema.decimal_automata import (
+    MAX_DIGITS,
+    canonical,
+    plain_decimals,
+    too_long,
+)
 from grammar_core.frontends.json_schema.number_spelling import (
     Range,
     any_spelling,
@@ -276,7 +281,18 @@ def exact(value: Number) -> Fraction:
             raise GrammarError("infinity is not a number of JSON", dialect="JSON schema")
         if abs(value.adjusted()) > _MAX_EXPONENT:
             raise GrammarError(f"exponents beyond {_MAX_EXPONENT:,} are not supported", dialect="JSON schema")
+        if _significant_digits(value) > MAX_DIGITS:  # a fraction of them takes time of their square
+            raise too_long()
     return Fraction(value)
+
+
+def _significant_digits(value: Decimal) -> int:
+    """Digits without the zeros at the end."""
+    digits = value.as_tuple().digits
+    count = len(digits)
+    while count and not digits[count - 1]:
+        count -= 1
+    return count
 
 
 def _spelling(value: Number) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from grammar_core.errors import GrammarLimitError
 from grammar_core.frontends.json_schema.string_spelling import (
     character,
     escapes,
@@ -26,6 +27,9 @@ from grammar_core.ir.nodes import (
 )
 from grammar_core.ir.traversal import transform_expression
 from grammar_core.regular import RegularLanguage
+
+MAX_CHARACTER_SETS = 4_000
+"""Sets of characters on the edges of the automata of one value's strings. Each has escapes of its own."""
 
 Define = Callable[[str, Expr], RuleRef]
 """Gives an expression a rule: the reference to it. The same one for the same name and expression."""
@@ -87,6 +91,13 @@ class Speller:
     def _labels_of(self, ranges: Ranges) -> tuple[CharClass | RuleRef, ...]:
         found = self._labels.get(ranges)
         if found is None:
+            if len(self._labels) >= MAX_CHARACTER_SETS:
+                raise GrammarLimitError(
+                    f"The strings need more than {MAX_CHARACTER_SETS:,} sets of characters",
+                    limit="character_sets",
+                    value=MAX_CHARACTER_SETS,
+                    dialect="JSON schema",
+                )
             itself = unescaped(ranges)
             escaped = needed_escapes(ranges) if self._is_plain else escapes(ranges)
             found = (itself,) if itself.ranges else ()
