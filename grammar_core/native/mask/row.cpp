@@ -113,16 +113,16 @@ Row Row::merge(const Vocabulary& vocabulary, const Row& a, const Row& b) {
 
 Row Row::from_words(const Vocabulary& vocabulary, std::vector<uint32_t> words) {
   Row row;
-  size_t allowed = 0;
-  for (size_t i = 0; i < words.size() && allowed <= kListLimit; ++i) allowed += std::popcount(words[i]);
-  if (allowed > kListLimit) {
-    row.form_ = Form::kDense;
-    row.data_ = std::move(words);
-    return row;
-  }
-  for (int32_t i = 0; i < vocabulary.mask_words(); ++i)
+  for (int32_t i = 0; i < vocabulary.mask_words(); ++i) {
+    if (words[i] == 0) continue;
+    if (row.data_.size() > kListLimit) {
+      row.form_ = Form::kDense;
+      row.data_ = std::move(words);
+      return row;
+    }
     for (uint32_t word = words[i]; word != 0; word &= word - 1)
       row.data_.push_back(static_cast<uint32_t>(32 * i + std::countr_zero(word)));
+  }
   return row;
 }
 
