@@ -201,7 +201,11 @@ const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set) {
 
 WalkFindings MaskStore::run(int32_t state, int32_t exit_set) {
   const size_t count = origins(exit_set).size();
-  if (count >= kFewOrigins && count <= kManyOrigins) return walk_.run(state, merged_trie(exit_set));
+  if (count >= kFewOrigins && count <= kManyOrigins) {
+    // Most sets of large grammars come once, for which merging takes longer than walking.
+    const bool came_before = !walked_exit_sets_.insert(exit_set).second;
+    if (const MergedTrie* rests = merged_trie(exit_set, came_before)) return walk_.run(state, *rests);
+  }
   const std::vector<int32_t> from(origins(exit_set).begin(), origins(exit_set).end());
   return walk_.run(state, from, false);
 }
@@ -240,13 +244,16 @@ void MaskStore::go_on(int32_t state, int32_t exit_set, WalkFindings& findings) {
   findings.handed_over.insert(findings.handed_over.end(), more.handed_over.begin(), more.handed_over.end());
 }
 
-const MergedTrie& MaskStore::merged_trie(int32_t exit_set) {
-  if (const auto found = merged_tries_.find(exit_set); found != merged_tries_.end()) return *found->second;
+// Null for an exit set that nobody has merged, unless `build`.
+const MergedTrie* MaskStore::merged_trie(int32_t exit_set, bool build) {
+  if (const auto found = merged_tries_.find(exit_set); found != merged_tries_.end())
+    return found->second.get();
   FrameRows::Key key;
   key.reserve(origins(exit_set).size() + 1);
   key.push_back(-1);  // no walk has this kind
   key.insert(key.end(), origins(exit_set).begin(), origins(exit_set).end());
   std::shared_ptr<const FrameWalk> walk = shared_->find(key);
+  if (walk == nullptr && !build) return nullptr;
   if (walk == nullptr) {
     auto built = std::make_shared<FrameWalk>();
     built->rests = std::make_shared<MergedTrie>(*vocabulary_, origins(exit_set));
@@ -254,7 +261,7 @@ const MergedTrie& MaskStore::merged_trie(int32_t exit_set) {
     walk = std::move(built);
   }
   row_bytes_ += walk->rests->memory_bytes();
-  return *merged_tries_.emplace(exit_set, walk->rests).first->second;
+  return merged_tries_.emplace(exit_set, walk->rests).first->second.get();
 }
 
 // Token sets stand at token boundaries only.

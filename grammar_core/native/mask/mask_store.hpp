@@ -12,6 +12,7 @@
 #include <mutex>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "automaton/concurrent.hpp"
@@ -122,7 +123,7 @@ class MaskStore {
   void go_on(int32_t state, int32_t exit_set, WalkFindings& findings);
   std::vector<uint32_t> take_over(WalkFindings& findings);
   std::unique_ptr<WalkResult> derive_result(int32_t start);
-  const MergedTrie& merged_trie(int32_t exit_set);
+  const MergedTrie* merged_trie(int32_t exit_set, bool build);
   FrameRows::Key shared_key(Frame frame, int32_t exit_set, std::span<const int32_t> kind);
   std::unique_ptr<WalkResult> adopt(const FrameWalk& walk, Frame frame);
   void share(const FrameRows::Key& key, const WalkResult& result);
@@ -179,6 +180,7 @@ class MaskStore {
   VocabularyWalk walk_;
   SequenceInterner exit_sets_;
   std::unordered_map<int32_t, std::shared_ptr<const MergedTrie>> merged_tries_;  // by exit set
+  std::unordered_set<int32_t> walked_exit_sets_;
   std::unordered_map<uint64_t, std::unique_ptr<WalkResult>> results_;  // by walker state and exit set
   std::vector<std::unique_ptr<Row>> rows_;
   std::unordered_multimap<uint64_t, const Row*> rows_by_hash_;
