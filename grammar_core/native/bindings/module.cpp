@@ -179,8 +179,7 @@ NB_MODULE(_native, m) {
 
   nb::class_<CompiledGrammar>(m, "CompiledGrammar")
       .def_prop_ro("memory_bytes", &CompiledGrammar::memory_bytes)
-      .def_prop_ro("automaton_bytes",
-                   [](CompiledGrammar& self) { return self.automaton().memory_bytes(); });
+      .def_prop_ro("automaton_bytes", [](CompiledGrammar& self) { return self.automaton().memory_bytes(); });
   m.def("compile", &compile);
 
   nb::class_<MemberOrder>(m, "MemberOrder")
