@@ -95,11 +95,8 @@ class GrammarCompiler:
             return self._compile(grammar)
         if not isinstance(grammar, str):
             raise TypeError(f"a grammar is text or a Grammar, not {type(grammar).__name__}")
-        if not self._cache_enabled:
-            return self._compile(Grammar.from_ebnf(grammar, root_rule_name=root_rule_name))
-        return self._cache.get(
-            (grammar, root_rule_name),
-            lambda: self._compile(Grammar.from_ebnf(grammar, root_rule_name=root_rule_name)),
+        return self._compile_cached(
+            (grammar, root_rule_name), lambda: Grammar.from_ebnf(grammar, root_rule_name=root_rule_name)
         )
 
     def compile_lark(

@@ -43,16 +43,18 @@ class GrammarInput(_Strict):
     grammar: GrammarDefinition
 
 
-def _nest_grammar(value: Any) -> Any:
-    """The flat shape of a grammar format as the nested one."""
-    if isinstance(value, dict) and value.get("type") == "grammar" and "grammar" not in value:
-        return {"type": "grammar", "grammar": {key: value[key] for key in value if key != "type"}}
-    return value
+def _nesting(kind: str) -> BeforeValidator:
+    """Reads the flat shape of an object of this type as the nested one."""
+
+    def nest(value: Any) -> Any:
+        if isinstance(value, dict) and value.get("type") == kind and kind not in value:
+            return {"type": kind, kind: {key: value[key] for key in value if key != "type"}}
+        return value
+
+    return BeforeValidator(nest)
 
 
-InputFormat = Annotated[
-    Annotated[TextInput | GrammarInput, Field(discriminator="type")], BeforeValidator(_nest_grammar)
-]
+InputFormat = Annotated[Annotated[TextInput | GrammarInput, Field(discriminator="type")], _nesting("grammar")]
 
 
 class CustomSpec(_Strict):
@@ -68,16 +70,7 @@ class CustomTool(_Strict):
     custom: CustomSpec
 
 
-def _nest_custom(value: Any) -> Any:
-    """The flat shape of a custom tool as the nested one."""
-    if isinstance(value, dict) and value.get("type") == "custom" and "custom" not in value:
-        return {"type": "custom", "custom": {key: value[key] for key in value if key != "type"}}
-    return value
-
-
-Tool = Annotated[
-    Annotated[FunctionTool | CustomTool, Field(discriminator="type")], BeforeValidator(_nest_custom)
-]
+Tool = Annotated[Annotated[FunctionTool | CustomTool, Field(discriminator="type")], _nesting("custom")]
 
 
 class ToolReference(_Strict):

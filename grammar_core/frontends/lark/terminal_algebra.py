@@ -18,9 +18,10 @@ from grammar_core.frontends.lark.limits import (
 from grammar_core.frontends.lark.namespace import Definition, Namespace, Product
 from grammar_core.frontends.lark.positions import PositionLimitError, Positions
 from grammar_core.frontends.regex.assertions.alphabet import partition
-from grammar_core.ir.automata.minimization import Transitions, minimize
-from grammar_core.ir.char_ranges import ANY_CHARACTER, Ranges, normalize_ranges
-from grammar_core.ir.nodes import EMPTY, Automaton, CharClass, Expr, RuleRef
+from grammar_core.ir.automata.minimal_expression import minimal_expression
+from grammar_core.ir.automata.minimization import Transitions
+from grammar_core.ir.char_ranges import ANY_CHARACTER
+from grammar_core.ir.nodes import Expr, RuleRef
 
 State = TypeVar("State")
 _HINT = "terminals with & and ~ become finite automata; simplify them or shorten their repetitions"
@@ -89,12 +90,7 @@ class _Combination:
             transitions, accepting = automata[0]
             for others in automata[1:]:
                 transitions, accepting = self._intersection((transitions, accepting), others)
-        transitions, accepting = minimize(transitions, accepting)
-        if not accepting:
-            return CharClass(())
-        if not any(transitions):
-            return EMPTY
-        return Automaton(_edges(transitions, self._letters), tuple(sorted(accepting)), len(transitions))
+        return minimal_expression(transitions, accepting, self._letters)
 
     def _determinize(self, start: int, end: int) -> tuple[Transitions, set[int]]:
         """Subset construction."""
@@ -176,13 +172,3 @@ class _Combination:
         self._left -= steps
         if self._left < 0:
             raise _WorkLimitError
-
-
-def _edges(transitions: Transitions, letters: list[Ranges]) -> tuple[tuple[int, int, CharClass], ...]:
-    edges = []
-    for source, row in enumerate(transitions):
-        by_target: dict[int, list[tuple[int, int]]] = {}
-        for letter, target in row.items():
-            by_target.setdefault(target, []).extend(letters[letter])
-        edges += [(source, target, CharClass(normalize_ranges(r))) for target, r in by_target.items()]
-    return tuple(edges)

@@ -162,7 +162,7 @@ void NfaBuilder::run_task(const Task& task) {
     case Op::kAutomaton:
       return build_automaton(task, e);
     case Op::kMembers:
-      return build_members(task, e);
+      return build_members(task);
     case Op::kOtherTexts:
       return build_other_texts(task, e);
     case Op::kTokenSet:
@@ -362,14 +362,13 @@ void NfaBuilder::build_label(const Task& task, bool may_copy) {
     calls_.push_back({task.from, {rule_symbol(static_cast<int32_t>(e.first)), task.to}});
 }
 
-void NfaBuilder::build_members(const Task& task, const Expression& e) {
+void NfaBuilder::build_members(const Task& task) {
   if (in_lazy(task))
     throw InvalidGrammar("The lazy rule \"" + source_.rule_names[nfa_.symbols_[task.owner].rule] +
                          "\" must have a body without Members");
   if (facts_.nullable[task.expression]) add_empty(task.from, task.to);
   if (facts_.nonempty[task.expression])
     calls_.push_back({task.from, {members_symbol(task.expression), task.to}});
-  static_cast<void>(e);
 }
 
 int32_t NfaBuilder::members_symbol(int32_t expression) {

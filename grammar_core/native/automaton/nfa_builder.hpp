@@ -56,7 +56,7 @@ class NfaBuilder {
   void build_automaton(const Task& task, const Expression& e);
   void build_other_texts(const Task& task, const Expression& e);
   void build_label(const Task& task, bool may_copy);
-  void build_members(const Task& task, const Expression& e);
+  void build_members(const Task& task);
   void run_tasks(size_t remaining);
   int32_t members_symbol(int32_t expression);
   int32_t member_symbol(int32_t reference, bool repeatable);

@@ -100,10 +100,7 @@ WalkFindings VocabularyWalk::run(int32_t start, const MergedTrie& rests) {
       continue;
     }
     const int32_t reports = walker_.reports(state);
-    if (reports != 0)
-      for (const int32_t place : rests.places(node))
-        if (may_continue(static_cast<uint32_t>(place), reports))
-          findings.leaving.push_back({reports, place, 0});
+    if (reports != 0) add_leaving(reports, rests.places(node), findings);
     path_[n.depth] = {state, 0};
     node = walker_.has_items(state) ? node + 1 : n.subtree_end;
   }

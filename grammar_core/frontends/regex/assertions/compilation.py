@@ -14,9 +14,9 @@ from grammar_core.frontends.regex.limits import (
     MAX_AUTOMATON_WORK,
 )
 from grammar_core.frontends.regex.syntax_tree import Tree
-from grammar_core.ir.automata.minimization import Transitions, minimize
-from grammar_core.ir.char_ranges import Ranges, normalize_ranges
-from grammar_core.ir.nodes import EMPTY, Automaton, CharClass, Expr
+from grammar_core.ir.automata.minimal_expression import minimal_expression
+from grammar_core.ir.automata.minimization import Transitions
+from grammar_core.ir.nodes import Expr
 
 _BITS_A_STEP = 64
 _HINT = "patterns with assertions become finite automata; simplify the assertions or shorten the repetitions"
@@ -51,12 +51,7 @@ def _compile(tree: Tree) -> Expr:
     algebra.spend(len(positions.sets) * sum(map(len, positions.sets)) // _BITS_A_STEP)
     letters, masks = partition(list(positions.sets))
     transitions, accepting = _determinize(Derivation(positions, masks, algebra), len(letters))
-    transitions, accepting = minimize(transitions, accepting)
-    if not accepting:
-        return CharClass(())
-    if not any(transitions):
-        return EMPTY
-    return Automaton(_edges(transitions, letters), tuple(sorted(accepting)), len(transitions))
+    return minimal_expression(transitions, accepting, letters)
 
 
 def _determinize(derivation: Derivation, letter_count: int) -> tuple[Transitions, set[int]]:
@@ -85,13 +80,3 @@ def _determinize(derivation: Derivation, letter_count: int) -> tuple[Transitions
             row[letter] = numbers[state]
         transitions.append(row)
     return transitions, accepting
-
-
-def _edges(transitions: Transitions, letters: list[Ranges]) -> tuple[tuple[int, int, CharClass], ...]:
-    edges = []
-    for source, row in enumerate(transitions):
-        by_target: dict[int, list[tuple[int, int]]] = {}
-        for letter, target in row.items():
-            by_target.setdefault(target, []).extend(letters[letter])
-        edges += [(source, target, CharClass(normalize_ranges(r))) for target, r in by_target.items()]
-    return tuple(edges)
