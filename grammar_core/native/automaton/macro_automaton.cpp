@@ -430,6 +430,14 @@ std::vector<int32_t> MacroAutomaton::regular_frame(int32_t id) {
   return entry->second;
 }
 
+ByteSet MacroAutomaton::live_bytes(int32_t id) {
+  const std::lock_guard lock(mutex_);
+  ByteSet live;
+  for (const int32_t s : state_sets_[states_[id].states])
+    for (const ByteEdge& edge : nfa_.byte_edges(s)) live.add_range(edge.low, edge.high);
+  return live;
+}
+
 bool MacroAutomaton::is_within_character(int32_t id) {
   const std::lock_guard lock(mutex_);
   const MacroState& m = states_[id];

@@ -57,7 +57,23 @@ bool WalkAutomaton::is_inner_frame(Item item) {
     if (arena_.parents(parents).size() != 1) return false;
     parents = arena_.node(arena_.parents(parents)[0]).parents;
   }
-  return parents != kBaseParents && !automaton_.regular_frame(item.macro).empty();
+  return parents != kBaseParents && !automaton_.regular_frame(item.macro).empty() &&
+         (!automaton_.is_frame_start(item.macro) ||
+          automaton_.next(item.macro, automaton_.nfa().class_of('a')) == item.macro);
+}
+
+const ByteSet& WalkAutomaton::compute_live(int32_t state) {
+  ByteSet live;
+  for (const Item& item : items(state)) {
+    live.merge(automaton_.live_bytes(item.macro));
+    if (!automaton_.state(item.macro).has_calls) continue;
+    const MacroState& m = automaton_.with_calls(item.macro);
+    for (const int32_t start : {m.call_start, m.tail_call_start})
+      if (start != kNone) live.merge(automaton_.live_bytes(start));
+  }
+  states_[state].live = live;
+  states_[state].live_known = true;
+  return states_[state].live;
 }
 
 bool WalkAutomaton::is_within_character(int32_t state) {
@@ -135,12 +151,13 @@ bool WalkAutomaton::is_between_iterations(const Configuration& configuration) co
 }
 
 int32_t WalkAutomaton::compute_next(int32_t state, int byte_class) {
+  const size_t slot = static_cast<size_t>(state) * class_count_ + byte_class;
+  if (!live_bytes(state).contains(automaton_.nfa().representative(byte_class))) return next_[slot] = kNone;
   items_.clear();
   const auto key = keys_[state];
   for (size_t i = 1; i < key.size(); i += 2) items_.push_back({key[i], key[i + 1]});
   stepper_.step(items_, byte_class, scratch_);
   const int32_t target = scratch_.alive() ? intern(scratch_) : kNone;
-  const size_t slot = static_cast<size_t>(state) * class_count_ + byte_class;
   next_[slot] = target;
   if (scratch_.counted)
     finished_[slot] = target != kNone && states_[target].between_iterations ? 1 : kUncountable;
