@@ -97,7 +97,7 @@ class RegularLanguage:
 
     def is_universal(self) -> bool:
         """Whether there is every text."""
-        return self._dfa.complement().is_empty()
+        return self._dfa.is_universal()
 
     @property
     def state_count(self) -> int:

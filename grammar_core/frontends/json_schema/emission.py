@@ -132,6 +132,8 @@ class Emitter:
         self._languages: dict[int, tuple[Any, Expr]] = {}
         self._known: set[str] = set()
         self._patterns: dict[int, tuple[TextLanguage, str]] = {}
+        # By identity, and with the objects themselves, which keeps them.
+        self._other_members: dict[tuple[int, int], tuple[TextLanguage, Expr, RuleRef]] = {}
         self._members: dict[tuple[str, int], RuleRef] = {}
         self._values: list[Expr] = []
         self._goals: dict[tuple[Goal, int], Expr] = {}
@@ -346,7 +348,11 @@ class Emitter:
 
     def other_member(self, language: TextLanguage, value: Expr) -> RuleRef:
         """The rule of a key of a language and its value."""
-        return self.define("extra", Sequence((self.key_language(language), self.layout.colon, value)))
+        key = (id(language), id(value))
+        if key not in self._other_members:
+            body = Sequence((self.key_language(language), self.layout.colon, value))
+            self._other_members[key] = (language, value, self.define("extra", body))
+        return self._other_members[key][2]
 
     def note_pattern(self, language: TextLanguage, pattern: str) -> None:
         """The language is the strings in which the pattern is found."""

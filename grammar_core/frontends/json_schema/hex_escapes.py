@@ -2,6 +2,8 @@ r"""Characters as \uXXXX escapes: two in a row, halves of a pair, for those abov
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from grammar_core.frontends.json_schema.digit_blocks import Digits, blocks_expression, digit_blocks
 from grammar_core.ir.char_ranges import Ranges
 from grammar_core.ir.nodes import CharClass, Expr, Literal
@@ -52,6 +54,11 @@ def _products(high_first: int, high_last: int, low_first: int, low_last: int) ->
 
 
 def _digit_class(digits: list[tuple[int, int]]) -> CharClass:
+    return _class_of(tuple(digits))
+
+
+@lru_cache(maxsize=4096)
+def _class_of(digits: tuple[tuple[int, int], ...]) -> CharClass:
     codes = sorted(ord(f"{digit:x}") for low, high in digits for digit in range(low, high + 1))
     codes += [code - 32 for code in codes if code >= ord("a")]
     ranges: list[tuple[int, int]] = []

@@ -63,6 +63,7 @@ struct LengthRange {
 LengthRange length_range(const Dfa& dfa);
 
 bool is_empty(const Dfa& dfa);
+bool is_universal(const Dfa& dfa);
 bool contains(const Dfa& dfa, const std::u32string& text);
 
 // A text of the fewest code points, of these the first in the order of code points. Not of the empty

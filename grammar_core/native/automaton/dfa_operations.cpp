@@ -93,6 +93,12 @@ Dfa complement(const Dfa& dfa) {
 
 bool is_empty(const Dfa& dfa) { return dfa.state_count() == 1 && !dfa.accepts[0]; }
 
+// Every state can be reached, so none may refuse and none may be stuck.
+bool is_universal(const Dfa& dfa) {
+  return std::all_of(dfa.accepts.begin(), dfa.accepts.end(), [](uint8_t accepts) { return accepts != 0; }) &&
+         std::find(dfa.next.begin(), dfa.next.end(), Dfa::kDead) == dfa.next.end();
+}
+
 bool contains(const Dfa& dfa, const std::u32string& text) {
   int32_t state = 0;
   for (const char32_t character : text) {

@@ -102,6 +102,7 @@ void bind_dfa(nb::module_& m) {
       .def("with_length", &with_length, "min"_a, "max"_a.none())
       .def_prop_ro("state_count", &Dfa::state_count)
       .def("is_empty", [](const Dfa& dfa) { return is_empty(dfa); })
+      .def("is_universal", [](const Dfa& dfa) { return is_universal(dfa); })
       .def("contains", [](const Dfa& dfa, const nb::str& text) { return contains(dfa, code_points(text)); })
       .def("length_range", &lengths)
       .def("shortest_text",
