@@ -251,7 +251,7 @@ def test_truncated_prompts(client: httpx.Client, engine: FakeEngine) -> None:
     prompts = [prompt_text(request.prompt_token_ids) for request in engine.requests]
     assert prompts[:3] == [PROMPT[-5:], PROMPT[:5], PROMPT]
     assert len(prompts[3]) == engine.max_context - 10
-    assert refusal(post(client, truncate_prompt_tokens=0))["param"] == "messages"
+    assert refusal(post(client, truncate_prompt_tokens=0))["param"] == "truncate_prompt_tokens"
 
 
 def test_documents_need_a_place(client: httpx.Client) -> None:
