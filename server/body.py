@@ -52,9 +52,7 @@ async def read_json_object(request: Request, limits: BodyLimits) -> dict[str, An
         reason = str(error)
         if reason.startswith(_TOO_DEEP):
             place = reason.removeprefix(_TOO_DEEP).strip()
-            reason = (
-                f"it is nested more than {_DEEPEST} levels deep {place}; a schema may be sent as text, too"
-            )
+            reason = f"it is more than {_DEEPEST} levels deep {place}; a schema may be sent as text, too"
         message = f"The request body is not valid JSON: {reason}"
         raise invalid_request(message, param=None, code="invalid_json") from None
     if not isinstance(value, dict):

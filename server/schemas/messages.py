@@ -40,7 +40,8 @@ def drop_empty_fields(message: Any) -> Any:
     return {
         key: value
         for key, value in message.items()
-        if not (value is None and key in _NULL_WHEN_ECHOED or value == [] and key in _EMPTY_WHEN_ECHOED)
+        if not (key in _NULL_WHEN_ECHOED and value is None)
+        and not (key in _EMPTY_WHEN_ECHOED and value == [])
     }
 
 

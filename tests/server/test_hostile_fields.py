@@ -52,8 +52,9 @@ def schema_tree(depth: int) -> Any:
 
 
 VALUES: list[Any] = [
-    None, True, False, 0, 1, -1, 21, 10**9, 2**31, 2**63, -(2**63) - 1, 10**400, 0.5, 1.0, -0.0, 1e308, 5e-324,
-    "", " ", "a", "auto", "none", "required", "text", "\x00", "é\U0001f600\u202e\ufffe", "x" * 50_000, "(" * 5000,
+    None, True, False, 0, 1, -1, 21, 10**9, 2**31, 2**63, -(2**63) - 1, 10**400, 0.5, 1.0, -0.0, 1e308,
+    5e-324, "", " ", "a", "auto", "none", "required", "text", "\x00", "é\U0001f600\u202e\ufffe", "x" * 50_000,
+    "(" * 5000,
     [], [None], [True], [0], [-1], [0.5], [""], ["a"], [{}], [[]], [["a"]], [[0]], ["a"] * 5000, [0] * 5000,
     {}, {"": None}, {"a": None}, {"a": 1}, {"a": "a"}, {"a": []}, {"a": {}}, {"type": "a"}, {"type": None},
     {"type": "text"}, {"type": "function"}, {"type": "json_object"}, {"type": "json_schema"},
@@ -69,6 +70,10 @@ FEW_VALUES: list[Any] = [
 F = {"type": "function", "function": {"name": "f", "description": "d", "parameters": {"type": "object"}}}
 LARK = {"type": "grammar", "grammar": {"syntax": "lark", "definition": 'start: "a"'}}
 CHAT_TOOLS = [F, {"type": "custom", "custom": {"name": "q", "description": "d", "format": LARK}}]
+NAMED_F = {"type": "function", "function": {"name": "f"}}
+ALLOWED = {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [NAMED_F]}}
+FLAT_FUNCTION = {"type": "function", "name": "f", "parameters": {"type": "object"}, "strict": True}
+REGEX = {"type": "grammar", "syntax": "regex", "definition": "a"}
 CALL = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
 CONVERSATION = [
@@ -84,11 +89,10 @@ ITEMS = [
     {"type": "function_call_output", "call_id": "c1", "output": "b"},
     {"type": "reasoning", "summary": [{"type": "summary_text", "text": "t"}]},
 ]
-ALLOWED = {"mode": "auto", "tools": [{"type": "function", "function": {"name": "f"}}]}
 RICH: list[tuple[str, dict[str, Any]]] = [
     ("/v1/chat/completions", {"messages": CONVERSATION, "logit_bias": {"5": 1}, "metadata": {"a": "b"}}),
-    ("/v1/chat/completions", {"tools": CHAT_TOOLS, "tool_choice": {"type": "function", "function": {"name": "f"}}}),
-    ("/v1/chat/completions", {"tools": [F], "tool_choice": {"type": "allowed_tools", "allowed_tools": ALLOWED}}),
+    ("/v1/chat/completions", {"tools": CHAT_TOOLS, "tool_choice": NAMED_F}),
+    ("/v1/chat/completions", {"tools": [F], "tool_choice": ALLOWED}),
     (
         "/v1/chat/completions",
         {
@@ -110,10 +114,7 @@ RICH: list[tuple[str, dict[str, Any]]] = [
     (
         "/v1/responses",
         {
-            "tools": [
-                {"type": "function", "name": "f", "parameters": {"type": "object"}, "strict": True},
-                {"type": "custom", "name": "q", "format": {"type": "grammar", "syntax": "regex", "definition": "a"}},
-            ],
+            "tools": [FLAT_FUNCTION, {"type": "custom", "name": "q", "format": REGEX}],
             "tool_choice": {"type": "function", "name": "f"},
             "reasoning": {"effort": None},
         },
