@@ -167,6 +167,20 @@ def test_without_thinking_the_json_is_content(
     assert not obeys(request, "<think>hm</think>\n\n{}")
 
 
+def test_a_response_s_schema_begins_after_the_thoughts(client: httpx.Client, engine: FakeEngine) -> None:
+    engine.script = lambda request: spell('<think>\nhm\n</think>\n\n{"a":1}')
+    schema = {"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"]}
+    form = {"type": "json_schema", "name": "n", "schema": schema}
+    response = client.post("/v1/responses", json={"input": "hi", "text": {"format": form}})
+    assert response.status_code == 200, response.text
+    thoughts, answer = response.json()["output"]
+    assert (thoughts["type"], answer["content"][0]["text"]) == ("reasoning", '{"a":1}')
+    assert response.json()["usage"]["output_tokens_details"]["reasoning_tokens"] > 0
+    [request] = engine.requests
+    assert obeys(request, '<think>\nhm\n</think>\n\n{"a":1}')
+    assert not obeys(request, '<think>\nhm\n</think>\n\n{"a":2}')
+
+
 def test_grammar_that_covers_the_thoughts_is_about_the_whole_answer(
     client: httpx.Client, engine: FakeEngine
 ) -> None:
