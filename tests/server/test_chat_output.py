@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -235,6 +236,24 @@ def test_echo_of_another_s_message_adds_nothing(client: httpx.Client) -> None:
 
 
 # --- prompts
+
+
+@pytest.mark.parametrize("path", ["chat/completions", "completions", "responses"])
+def test_fields_that_change_nothing(client: httpx.Client, engine: FakeEngine, path: str) -> None:
+    asked: dict[str, Any] = {"messages": HELLO}
+    if path != "chat/completions":
+        asked = {"prompt": "hi"} if path == "completions" else {"input": "hi"}
+    for fields in (
+        {},
+        {"user": "u", "safety_identifier": "s", "prompt_cache_key": "k", "cache_salt": "c"},
+        {"spaces_between_special_tokens": True},
+        {"spaces_between_special_tokens": False},
+    ):
+        response = client.post(f"/v1/{path}", json={**asked, "seed": 1, **fields})
+        assert response.status_code == 200, response.text
+    same = [dataclasses.replace(request, request_id="") for request in engine.requests]
+    assert len(same) == 4
+    assert all(request == same[0] for request in same)
 
 
 def test_a_prompt_without_the_beginning_of_an_answer(client: httpx.Client, engine: FakeEngine) -> None:

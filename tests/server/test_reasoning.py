@@ -208,6 +208,15 @@ def test_reasoning_effort_reaches_the_template(client: httpx.Client, engine: Fak
     assert prompt_text(engine.requests[1].prompt_token_ids).endswith("</think>\n\n")
 
 
+def test_the_effort_of_a_response(client: httpx.Client, engine: FakeEngine) -> None:
+    for effort in ("high", "none"):
+        body = {"input": "hi", "reasoning": {"effort": effort}}
+        assert client.post("/v1/responses", json=body).status_code == 200
+    high, none = (prompt_text(request.prompt_token_ids) for request in engine.requests)
+    assert "effort: high\n" in high
+    assert none.endswith("</think>\n\n")
+
+
 def test_tools_are_called_after_the_thoughts(client: httpx.Client, engine: FakeEngine) -> None:
     written = '<think>hm</think>\n\n<tool_call>\n{"name": "time", "arguments": {}}\n</tool_call>'
     engine.script = lambda request: spell(written)
