@@ -353,3 +353,35 @@ def test_masks_do_not_become_slower_with_the_text() -> None:
         masks.append(allowed(matcher, 257))
         assert matcher.accept_string(" ")
     assert all(mask == masks[0] for mask in masks)
+
+
+def test_ids_that_there_are_not_are_refused() -> None:
+    matcher = matcher_for('root ::= "a"', "a")
+    assert not any(matcher.accept_token(token) for token in (-1, 2, 99, 2**40))
+    assert matcher.accept_token(1)
+
+
+def test_a_terminated_matcher_stays_so() -> None:
+    """Its mask is empty, it takes nothing, and neither is an error."""
+    matcher = matcher_for('root ::= "a"', "a")
+    assert matcher.accept_token(1)
+    assert matcher.accept_token(0)
+    for _ in range(2):
+        assert matcher.is_terminated()
+        assert allowed(matcher, 2) == set()
+        assert not matcher.accept_token(1)
+    matcher.rollback(1)
+    assert allowed(matcher, 2) == {0}
+
+
+def test_empty_alternatives_of_a_regex() -> None:
+    grammar = GrammarCompiler(BYTES).compile_grammar(Grammar.from_regex("(a|)b(|c)"))
+    assert all(matches(grammar, text) for text in ("ab", "b", "abc", "bc"))
+    assert not matches(grammar, "a")
+
+
+def test_classes_beyond_ascii() -> None:
+    grammar = of_ebnf('root ::= [а-яё中-文]+ "é"')
+    assert matches(grammar, "дёжé")
+    assert matches(grammar, "中é")
+    assert not matches(grammar, "zé")
