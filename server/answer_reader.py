@@ -33,7 +33,7 @@ class AnswerForm:
 class AnswerReader:
     """Reads one answer.
 
-    `thought_tokens` are those of the pieces that were read within the thoughts; None if there are none.
+    `thought_tokens` are those of the pieces that were read within the thoughts.
     """
 
     def __init__(self, form: AnswerForm) -> None:
@@ -44,7 +44,7 @@ class AnswerReader:
         self._unwanted = _unwanted(form)
         self._open_calls = 0
         self._has_calls = False
-        self.thought_tokens: int | None = 0 if form.thinking else None
+        self.thought_tokens = 0
 
     @property
     def ends_with_calls(self) -> bool:
@@ -58,7 +58,7 @@ class AnswerReader:
         was_inside = self._thoughts.is_in_thoughts
         thoughts, answer = self._thoughts.feed(text)
         if was_inside or thoughts:
-            self.thought_tokens = (self.thought_tokens or 0) + token_count
+            self.thought_tokens += token_count
         return [*self._read_thoughts(thoughts), *self._read_answer(answer)]
 
     def finish(self) -> list[Event]:

@@ -18,6 +18,9 @@ from server.errors import ApiError, invalid_request
 # so the rest of a body that is too large is still read, up to this multiple of the limit.
 _DRAIN_FACTOR = 8
 _LONGEST_KEY = 100
+# What the JSON parser reads, and how its message about more begins.
+_DEEPEST = 201
+_TOO_DEEP = "recursion limit exceeded"
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,11 @@ async def read_json_object(request: Request, limits: BodyLimits) -> dict[str, An
     try:
         value = pydantic_core.from_json(body, allow_inf_nan=False)
     except ValueError as error:
-        message = f"The request body is not valid JSON: {error}"
+        reason = str(error)
+        if reason.startswith(_TOO_DEEP):
+            place = reason.removeprefix(_TOO_DEEP).strip()
+            reason = f"it is more than {_DEEPEST} levels deep {place}; a schema may be sent as text, too"
+        message = f"The request body is not valid JSON: {reason}"
         raise invalid_request(message, param=None, code="invalid_json") from None
     if not isinstance(value, dict):
         raise invalid_request("The request body must be a JSON object.", param=None, code="invalid_json")

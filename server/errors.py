@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
@@ -81,6 +82,7 @@ def install_error_handlers(app: FastAPI, note_refusal: Callable[[ApiError], None
 
     app.add_exception_handler(ApiError, answer_api_error)
     app.add_exception_handler(HTTPException, _answer_http_exception)
+    app.add_exception_handler(RequestValidationError, _answer_bad_option)
     app.add_exception_handler(ClientDisconnectedError, _answer_nobody)
 
 
@@ -89,6 +91,14 @@ async def _answer_http_exception(request: Request, error: Exception) -> Response
     assert isinstance(error, HTTPException)
     message = f"{error.detail}: {request.method} {request.url.path}"
     return ApiError(error.status_code, message, code="unknown_url").response()
+
+
+async def _answer_bad_option(request: Request, error: Exception) -> Response:
+    """An option in the URL that is not what it may be."""
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    name = str(first["loc"][-1])
+    return invalid_request(f"Invalid '{name}': {first['msg']}.", param=name).response()
 
 
 async def _answer_nobody(request: Request, error: Exception) -> Response:

@@ -15,7 +15,7 @@ from server.errors import ApiError, server_fault
 from server.generation import Generation
 from server.schemas.chat_response import ChatCompletionChunk, ChunkChoice, Delta, usage_of
 from server.sse import DONE, event
-from server.whole_answer import captures, finish_reason, total_thoughts
+from server.whole_answer import captures, finish_reason
 
 logger = logging.getLogger("syntagma")
 
@@ -119,7 +119,7 @@ class _Stream:
     def _usage(self, *, is_last: bool) -> dict[str, Any]:
         output = self._generation.output
         if is_last or output.includes_running_usage:
-            thoughts = total_thoughts([choice.reader.thought_tokens for choice in self._choices])
+            thoughts = sum(choice.reader.thought_tokens for choice in self._choices)
             return {"usage": usage_of(self._generation.prompt_tokens, self._tokens(), thoughts)}
         return {"usage": None} if output.includes_usage else {}
 

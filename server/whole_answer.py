@@ -86,24 +86,19 @@ async def whole_answer(generation: Generation) -> ChatCompletion:
 def _completion(generation: Generation, choices: list[ChoiceInMaking]) -> ChatCompletion:
     output = generation.output
     writer, prompt_logprobs = output.prompt_logprobs, choices[0].prompt_logprobs
-    thoughts = [choice.reader.thought_tokens for choice in choices]
     return ChatCompletion(
         id=generation.id,
         created=generation.created,
         model=generation.model,
         choices=[choice.choice(index) for index, choice in enumerate(choices)],
         usage=usage_of(
-            generation.prompt_tokens, sum(choice.tokens for choice in choices), total_thoughts(thoughts)
+            generation.prompt_tokens,
+            sum(choice.tokens for choice in choices),
+            sum(choice.reader.thought_tokens for choice in choices),
         ),
         prompt_logprobs=None if writer is None else writer.prompt(prompt_logprobs),
         prompt_token_ids=generation.prompt_token_ids if output.returns_token_ids else None,
     )
-
-
-def total_thoughts(counts: list[int | None]) -> int | None:
-    """The tokens of all choices' thoughts; None for a model that does not think."""
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
 
 
 def finish_reason(generation: Generation, reader: AnswerReader, last: TextDelta) -> FinishReason:

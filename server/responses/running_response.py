@@ -105,11 +105,10 @@ class RunningResponse:
 
     def _usage(self) -> ResponseUsage:
         prompt_tokens = self._generation.prompt_tokens
-        thoughts = self._reader.thought_tokens or 0
         return ResponseUsage(
             input_tokens=prompt_tokens,
             output_tokens=self._tokens,
-            output_tokens_details=OutputTokensDetails(reasoning_tokens=thoughts),
+            output_tokens_details=OutputTokensDetails(reasoning_tokens=self._reader.thought_tokens),
             total_tokens=prompt_tokens + self._tokens,
         )
 

@@ -79,11 +79,11 @@ class ResponsesService:
         return self._find(response_id, owner).response
 
     def input_items(self, response_id: str, owner: str | None) -> InputItemList:
-        """What the request brought. Raises ApiError, 404."""
+        """All that the request brought, oldest first. Raises ApiError, 404."""
         stored = self._find(response_id, owner)
-        items = [item.model_dump(exclude_none=True) for item in stored.items[-stored.own_items :]]
-        ids = [item.get("id") for item in items]
-        return InputItemList(data=items, first_id=ids[0], last_id=ids[-1])
+        own = stored.items[-stored.own_items :]
+        numbered = [{"id": f"item_{n}", **item.model_dump(exclude_none=True)} for n, item in enumerate(own)]
+        return InputItemList(data=numbered)
 
     async def cancel(self, response_id: str, owner: str | None) -> ResponseObject:
         """End a response that is made in the background.

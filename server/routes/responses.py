@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import JSONResponse, Response
 
 from server.body import read_json_object
 from server.disconnect import until_disconnect
+from server.errors import invalid_request
 from server.responses.service import Answer
 from server.schemas.responses_request import parse_responses_request
 from server.schemas.responses_response import DeletedResponse, InputItemList, ResponseObject
 from server.services import ServicesOfApp
 from server.sse import EventStreamResponse
 
-router = APIRouter()
+_LONGEST_NAME = 100
+
+
+def _refuse_unknown_options(http: Request) -> None:
+    """Raises ApiError, 400, for an option in the URL that the path does not have."""
+    known = {field.alias for field in http.scope["route"].dependant.query_params}
+    for name in http.query_params:
+        if name not in known:
+            name = name[:_LONGEST_NAME]
+            message = f"Unknown option '{name}' in the URL."
+            raise invalid_request(message, param=name, code="unknown_parameter")
+
+
+router = APIRouter(dependencies=[Depends(_refuse_unknown_options)])
 
 
 @router.post("/v1/responses")
@@ -40,8 +55,16 @@ async def get_response(response_id: str, http: Request, services: ServicesOfApp)
 
 
 @router.get("/v1/responses/{response_id}/input_items")
-async def get_input_items(response_id: str, http: Request, services: ServicesOfApp) -> InputItemList:
-    return services.responses.input_items(response_id, _owner(http))
+async def get_input_items(
+    response_id: str,
+    http: Request,
+    services: ServicesOfApp,
+    limit: Annotated[int, Query(ge=1, le=100)] = 20,
+    order: Literal["asc", "desc"] = "desc",
+    after: str | None = None,
+) -> InputItemList:
+    items = services.responses.input_items(response_id, _owner(http))
+    return items.page(limit=limit, newest_first=order == "desc", after=after)
 
 
 @router.post("/v1/responses/{response_id}/cancel")

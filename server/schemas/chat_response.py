@@ -14,20 +14,22 @@ FinishReason = Literal["stop", "length", "tool_calls"]
 StopReason = str | int | None
 
 
+class PromptTokensDetails(BaseModel):
+    """Requests share no cached states: every prompt is computed."""
+
+    cached_tokens: Literal[0] = 0
+
+
 class CompletionTokensDetails(BaseModel):
-    reasoning_tokens: int
+    reasoning_tokens: int = 0
 
 
 class Usage(BaseModel):
     prompt_tokens: int
     completion_tokens: int
     total_tokens: int
-    completion_tokens_details: CompletionTokensDetails | None = None
-    """Absent unless the model may have thought."""
-
-    @model_serializer(mode="wrap")
-    def _leave_out_absent(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_absent(serialize(self), ("completion_tokens_details",))
+    prompt_tokens_details: PromptTokensDetails
+    completion_tokens_details: CompletionTokensDetails
 
 
 class TextCapture(BaseModel):
@@ -130,16 +132,15 @@ def capture_of(name: str, value: bytes) -> Capture:
         return BytesCapture(name=name, base64=base64.b64encode(value).decode())
 
 
-def usage_of(prompt_tokens: int, completion_tokens: int, reasoning_tokens: int | None = None) -> Usage:
-    """`reasoning_tokens` is None for a model that does not think."""
-    usage = Usage(
+def usage_of(prompt_tokens: int, completion_tokens: int, reasoning_tokens: int = 0) -> Usage:
+    """`reasoning_tokens` are those of the completion that were thoughts."""
+    return Usage(
         prompt_tokens=prompt_tokens,
         completion_tokens=completion_tokens,
         total_tokens=prompt_tokens + completion_tokens,
+        prompt_tokens_details=PromptTokensDetails(cached_tokens=0),
+        completion_tokens_details=CompletionTokensDetails(reasoning_tokens=reasoning_tokens),
     )
-    if reasoning_tokens is not None:
-        usage.completion_tokens_details = CompletionTokensDetails(reasoning_tokens=reasoning_tokens)
-    return usage
 
 
 def without_absent(fields: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:

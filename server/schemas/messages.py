@@ -8,9 +8,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 # Clients send a message they received back with these empty.
-_EMPTY_WHEN_ECHOED = (
+_NULL_WHEN_ECHOED = (
     "name", "refusal", "audio", "annotations", "function_call", "tool_calls", "reasoning", "reasoning_content"
 )  # fmt: skip
+_EMPTY_WHEN_ECHOED = ("annotations", "tool_calls")
 
 
 def join_text_parts(content: Any) -> Any:
@@ -39,7 +40,8 @@ def drop_empty_fields(message: Any) -> Any:
     return {
         key: value
         for key, value in message.items()
-        if not (key in _EMPTY_WHEN_ECHOED and (value is None or value == []))
+        if not (key in _NULL_WHEN_ECHOED and value is None)
+        and not (key in _EMPTY_WHEN_ECHOED and value == [])
     }
 
 

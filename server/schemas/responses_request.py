@@ -14,7 +14,7 @@ from server.schemas.reasoning_fields import ReasoningEffort
 from server.schemas.response_format import Schema
 from server.schemas.responses_items import InputItem, MessageItem
 from server.schemas.sampling_fields import SamplingFields
-from server.schemas.tool_fields import CustomTool, FunctionSpec, ToolName
+from server.schemas.tool_fields import CustomTool, FlatCustomTool, FunctionSpec, ToolName
 from server.schemas.validation import validated
 from server.schemas.violations import field_conflict
 
@@ -59,7 +59,8 @@ def _flat_custom(value: Any) -> Any:
 
 
 ResponseTool = Annotated[
-    Annotated[FlatFunctionTool | CustomTool, Field(discriminator="type")], BeforeValidator(_flat_custom)
+    Annotated[FlatFunctionTool | CustomTool, Field(discriminator="type")],
+    BeforeValidator(_flat_custom, json_schema_input_type=FlatFunctionTool | CustomTool | FlatCustomTool),
 ]
 
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from server.errors import invalid_request
 from server.schemas.responses_items import OutputItem
 
 ResponseStatus = Literal["in_progress", "completed", "incomplete", "failed", "cancelled"]
@@ -83,7 +84,23 @@ class DeletedResponse(BaseModel):
 
 class InputItemList(BaseModel):
     object: Literal["list"] = "list"
-    data: list[Any]
-    first_id: str | None
-    last_id: str | None
-    has_more: Literal[False] = False
+    data: list[dict[str, Any]]
+    first_id: str | None = None
+    last_id: str | None = None
+    has_more: bool = False
+
+    def page(self, *, limit: int, newest_first: bool, after: str | None) -> InputItemList:
+        """`limit` items, those that follow the one with the id `after` if it is given.
+
+        Raises:
+            ApiError: 400 for an id that is not there.
+        """
+        items = self.data[::-1] if newest_first else self.data
+        ids = [item["id"] for item in items]
+        if after is not None and after not in ids:
+            raise invalid_request(f"There is no item '{after[:100]}'.", param="after")
+        begin = 0 if after is None else ids.index(after) + 1
+        shown = items[begin : begin + limit]
+        first, last = (shown[0]["id"], shown[-1]["id"]) if shown else (None, None)
+        has_more = begin + limit < len(items)
+        return InputItemList(data=shown, first_id=first, last_id=last, has_more=has_more)

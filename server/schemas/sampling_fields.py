@@ -31,6 +31,12 @@ def _check_ids(bias: dict[str, float]) -> dict[str, float]:
     return bias
 
 
+def _check_cut(limit: int) -> int:
+    if limit == 0:
+        raise PydanticCustomError("empty_prompt", "Input should be -1 or at least 1: no prompt is empty")
+    return limit
+
+
 TokenId = Annotated[int, Field(ge=0, lt=2**31)]
 TokenIds = Annotated[list[TokenId], Field(max_length=MAX_TOKEN_IDS)]
 Penalty = Annotated[float, Field(ge=-2, le=2)]
@@ -82,7 +88,7 @@ class SamplingFields(BaseModel):
     """False makes control tokens part of the text."""
     spaces_between_special_tokens: bool | None = None
     """Accepted with both values: no spaces are put anywhere, whatever the tokens are."""
-    truncate_prompt_tokens: Annotated[int, Field(ge=-1, lt=_INT64)] | None = None
+    truncate_prompt_tokens: Annotated[int, Field(ge=-1, lt=_INT64), AfterValidator(_check_cut)] | None = None
     """The prompt is cut to so many tokens; -1 is what the context leaves beside `max_tokens`."""
     truncation_side: Annotated[str, Field(pattern="^(left|right)$")] | None = None
     """The end of the prompt that is cut off; "left" if not given."""

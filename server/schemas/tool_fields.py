@@ -43,18 +43,27 @@ class GrammarInput(_Strict):
     grammar: GrammarDefinition
 
 
-def _nesting(kind: str) -> BeforeValidator:
-    """Reads the flat shape of an object of this type as the nested one."""
+class FlatGrammarInput(GrammarDefinition):
+    """The same without the object around the definition."""
+
+    type: Literal["grammar"]
+
+
+def _nesting(kind: str, shapes: Any) -> BeforeValidator:
+    """Reads the flat shape of an object of this type as the nested one; `shapes` are all that there are."""
 
     def nest(value: Any) -> Any:
         if isinstance(value, dict) and value.get("type") == kind and kind not in value:
             return {"type": kind, kind: {key: value[key] for key in value if key != "type"}}
         return value
 
-    return BeforeValidator(nest)
+    return BeforeValidator(nest, json_schema_input_type=shapes)
 
 
-InputFormat = Annotated[Annotated[TextInput | GrammarInput, Field(discriminator="type")], _nesting("grammar")]
+InputFormat = Annotated[
+    Annotated[TextInput | GrammarInput, Field(discriminator="type")],
+    _nesting("grammar", TextInput | GrammarInput | FlatGrammarInput),
+]
 
 
 class CustomSpec(_Strict):
@@ -70,7 +79,16 @@ class CustomTool(_Strict):
     custom: CustomSpec
 
 
-Tool = Annotated[Annotated[FunctionTool | CustomTool, Field(discriminator="type")], _nesting("custom")]
+class FlatCustomTool(CustomSpec):
+    """The same without the object around what is said of it."""
+
+    type: Literal["custom"]
+
+
+Tool = Annotated[
+    Annotated[FunctionTool | CustomTool, Field(discriminator="type")],
+    _nesting("custom", FunctionTool | CustomTool | FlatCustomTool),
+]
 
 
 class ToolReference(_Strict):

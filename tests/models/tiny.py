@@ -24,7 +24,6 @@ _COMMON: dict[str, Any] = {
     "num_hidden_layers": 2,
     "num_attention_heads": 4,
     "num_key_value_heads": 2,
-    "max_position_embeddings": 512,
     "eos_token_id": EOS,
     "bos_token_id": None,
     "pad_token_id": EOS + 1,
@@ -47,11 +46,12 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
 }
 
 
-def tiny_model(architecture: str = "llama", seed: int = 0) -> Any:
+def tiny_model(architecture: str = "llama", seed: int = 0, context: int = 512) -> Any:
     """A causal language model with random weights, the same for the same seed."""
     from transformers import AutoConfig
 
-    config = AutoConfig.for_model(architecture, **(_COMMON | ARCHITECTURES[architecture]))
+    sizes = _COMMON | ARCHITECTURES[architecture] | {"max_position_embeddings": context}
+    config = AutoConfig.for_model(architecture, **sizes)
     torch.manual_seed(seed)
     model: Any = AutoModelForCausalLM.from_config(config)
     with torch.no_grad():  # the usual initialisation is so small that attention hardly matters
@@ -72,8 +72,8 @@ def byte_tokenizer() -> PreTrainedTokenizerFast:
     return tokenizer
 
 
-def tiny_loaded(architecture: str = "llama", seed: int = 0) -> LoadedModel:
-    return describe_model(tiny_model(architecture, seed), byte_tokenizer(), name="tiny")
+def tiny_loaded(architecture: str = "llama", seed: int = 0, context: int = 512) -> LoadedModel:
+    return describe_model(tiny_model(architecture, seed, context), byte_tokenizer(), name="tiny")
 
 
 def _byte_alphabet() -> list[str]:

@@ -13,15 +13,23 @@ from server.schemas.chat_request import ChatCompletionRequest
 from server.schemas.completion_request import CompletionRequest
 from server.schemas.field_policy import HARMLESS_VALUES
 from server.schemas.responses_request import ResponsesRequest
+from server.schemas.tokenization import DetokenizeRequest, TokenizeRequest
 
 REPOSITORY = Path(__file__).parents[2]
 DOCUMENT = (REPOSITORY / "docs" / "api.md").read_text("utf-8")
-HONOURED = re.findall(r"^\| `(\w+)` \| ([CTR]+) \| (.+) \| `(tests/[\w/]+\.py)::(\w+)` \|$", DOCUMENT, re.M)
+HONOURED = re.findall(r"^\| `(\w+)` \| ([CTRKD]+) \| (.+) \| `(tests/[\w/]+\.py)::(\w+)` \|$", DOCUMENT, re.M)
 REFUSED = set(re.findall(r"^\| `(\w+)` \|", DOCUMENT.partition("## Fields that are refused")[2], re.M))
 
 
 @pytest.mark.parametrize(
-    ("letter", "model"), [("C", ChatCompletionRequest), ("T", CompletionRequest), ("R", ResponsesRequest)]
+    ("letter", "model"),
+    [
+        ("C", ChatCompletionRequest),
+        ("T", CompletionRequest),
+        ("R", ResponsesRequest),
+        ("K", TokenizeRequest),
+        ("D", DetokenizeRequest),
+    ],
 )
 def test_every_field_has_its_row(letter: str, model: Any) -> None:
     rows = [name for name, where, *_ in HONOURED if letter in where]

@@ -53,6 +53,8 @@ def test_whole_answer_has_the_shape_of_the_api(client: httpx.Client) -> None:
         "prompt_tokens": prompt_tokens,
         "completion_tokens": 6,
         "total_tokens": prompt_tokens + 6,
+        "prompt_tokens_details": {"cached_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": 0},
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -237,6 +238,24 @@ def test_echo_of_another_s_message_adds_nothing(client: httpx.Client) -> None:
 # --- prompts
 
 
+@pytest.mark.parametrize("path", ["chat/completions", "completions", "responses"])
+def test_fields_that_change_nothing(client: httpx.Client, engine: FakeEngine, path: str) -> None:
+    asked: dict[str, Any] = {"messages": HELLO}
+    if path != "chat/completions":
+        asked = {"prompt": "hi"} if path == "completions" else {"input": "hi"}
+    for fields in (
+        {},
+        {"user": "u", "safety_identifier": "s", "prompt_cache_key": "k", "cache_salt": "c"},
+        {"spaces_between_special_tokens": True},
+        {"spaces_between_special_tokens": False},
+    ):
+        response = client.post(f"/v1/{path}", json={**asked, "seed": 1, **fields})
+        assert response.status_code == 200, response.text
+    same = [dataclasses.replace(request, request_id="") for request in engine.requests]
+    assert len(same) == 4
+    assert all(request == same[0] for request in same)
+
+
 def test_a_prompt_without_the_beginning_of_an_answer(client: httpx.Client, engine: FakeEngine) -> None:
     post(client, add_generation_prompt=False)
     assert prompt_text(engine.requests[0].prompt_token_ids) == "<|user|>hi\n"
@@ -251,7 +270,7 @@ def test_truncated_prompts(client: httpx.Client, engine: FakeEngine) -> None:
     prompts = [prompt_text(request.prompt_token_ids) for request in engine.requests]
     assert prompts[:3] == [PROMPT[-5:], PROMPT[:5], PROMPT]
     assert len(prompts[3]) == engine.max_context - 10
-    assert refusal(post(client, truncate_prompt_tokens=0))["param"] == "messages"
+    assert refusal(post(client, truncate_prompt_tokens=0))["param"] == "truncate_prompt_tokens"
 
 
 def test_documents_need_a_place(client: httpx.Client) -> None:

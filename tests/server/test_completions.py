@@ -55,7 +55,13 @@ def test_whole_answer_has_the_shape_of_the_api(client: httpx.Client, engine: Fak
             "stop_reason": None,
         }
     ]
-    assert body["usage"] == {"prompt_tokens": 6, "completion_tokens": 6, "total_tokens": 12}
+    assert body["usage"] == {
+        "prompt_tokens": 6,
+        "completion_tokens": 6,
+        "total_tokens": 12,
+        "prompt_tokens_details": {"cached_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": 0},
+    }
     [request] = engine.requests
     assert (request.max_tokens, request.grammar, request.logprobs) == (16, None, None)
 

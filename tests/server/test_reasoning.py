@@ -167,6 +167,20 @@ def test_without_thinking_the_json_is_content(
     assert not obeys(request, "<think>hm</think>\n\n{}")
 
 
+def test_a_response_s_schema_begins_after_the_thoughts(client: httpx.Client, engine: FakeEngine) -> None:
+    engine.script = lambda request: spell('<think>\nhm\n</think>\n\n{"a":1}')
+    schema = {"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"]}
+    form = {"type": "json_schema", "name": "n", "schema": schema}
+    response = client.post("/v1/responses", json={"input": "hi", "text": {"format": form}})
+    assert response.status_code == 200, response.text
+    thoughts, answer = response.json()["output"]
+    assert (thoughts["type"], answer["content"][0]["text"]) == ("reasoning", '{"a":1}')
+    assert response.json()["usage"]["output_tokens_details"]["reasoning_tokens"] > 0
+    [request] = engine.requests
+    assert obeys(request, '<think>\nhm\n</think>\n\n{"a":1}')
+    assert not obeys(request, '<think>\nhm\n</think>\n\n{"a":2}')
+
+
 def test_grammar_that_covers_the_thoughts_is_about_the_whole_answer(
     client: httpx.Client, engine: FakeEngine
 ) -> None:
@@ -192,6 +206,15 @@ def test_reasoning_effort_reaches_the_template(client: httpx.Client, engine: Fak
     assert f"effort: {effort}\n" in prompt_text(engine.requests[0].prompt_token_ids)
     ask(client, reasoning_effort=effort, chat_template_kwargs={"enable_thinking": False})
     assert prompt_text(engine.requests[1].prompt_token_ids).endswith("</think>\n\n")
+
+
+def test_the_effort_of_a_response(client: httpx.Client, engine: FakeEngine) -> None:
+    for effort in ("high", "none"):
+        body = {"input": "hi", "reasoning": {"effort": effort}}
+        assert client.post("/v1/responses", json=body).status_code == 200
+    high, none = (prompt_text(request.prompt_token_ids) for request in engine.requests)
+    assert "effort: high\n" in high
+    assert none.endswith("</think>\n\n")
 
 
 def test_tools_are_called_after_the_thoughts(client: httpx.Client, engine: FakeEngine) -> None:

@@ -65,6 +65,8 @@ def test_usage_comes_last_when_it_was_asked_for(client: httpx.Client) -> None:
         "prompt_tokens": prompt_tokens,
         "completion_tokens": 6,
         "total_tokens": prompt_tokens + 6,
+        "prompt_tokens_details": {"cached_tokens": 0},
+        "completion_tokens_details": {"reasoning_tokens": 0},
     }
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+from typing import Any, cast
 
 import httpx
 import pytest
+from tokenizers import processors
 
-from tests.server.fakes import MODEL_NAME, FakeEngine, prompt_text
+from server.app import create_app
+from server.settings import ServerSettings
+from tests.server.fakes import MODEL_NAME, FakeEngine, byte_tokenizer, fake_backend, prompt_text
+from tests.server.running_server import running_server
 from tests.server.test_chat_completions import HELLO, refusal
 
 
@@ -36,6 +41,46 @@ def test_a_conversation(client: httpx.Client) -> None:
     assert text() == "<|user|>hi\n<|assistant|>"
     assert text(add_generation_prompt=False) == "<|user|>hi\n"
     assert text(chat_template_kwargs={"enable_thinking": False}).endswith("no-think")
+    begun = [*HELLO, {"role": "assistant", "content": "Well"}]
+    assert text(messages=begun, continue_final_message=True) == "<|user|>hi\n<|assistant|>Well"
+
+
+def test_tools_of_a_conversation(client: httpx.Client) -> None:
+    tools = [{"type": "function", "function": {"name": name}} for name in ("first", "second")]
+
+    def told(**fields: Any) -> list[bool]:
+        response = client.post("/tokenize", json={"messages": HELLO, "tools": tools, **fields})
+        assert response.status_code == 200, response.text
+        text = prompt_text(response.json()["tokens"])
+        return [name in text for name in ("first", "second")]
+
+    only_second = {"mode": "auto", "tools": [{"type": "function", "function": {"name": "second"}}]}
+    assert told() == told(parallel_tool_calls=False) == [True, True]
+    assert told(tool_choice="none") == [False, False]
+    assert told(tool_choice={"type": "allowed_tools", "allowed_tools": only_second}) == [False, True]
+
+
+def test_documents_need_a_place(client: httpx.Client) -> None:
+    body = {"messages": HELLO, "documents": [{"text": "a"}]}
+    assert refusal(client.post("/tokenize", json=body))["param"] == "documents"
+
+
+def test_special_tokens_of_the_tokenizer() -> None:
+    tokenizer = byte_tokenizer()
+    core: Any = tokenizer.backend_tokenizer
+    core.post_processor = processors.TemplateProcessing(single="! $A", special_tokens=[("!", 0)])
+    engine = FakeEngine()
+    backend = dataclasses.replace(fake_backend(engine), tokenizer=cast(Any, tokenizer))
+    app = create_app(ServerSettings(access_log=False), open_backend=lambda _: backend)
+    with running_server(app) as url, httpx.Client(base_url=url) as client:
+        lengths = []
+        for path, field in (("/tokenize", None), ("/tokenize", True), ("/tokenize", False)):
+            body = {"prompt": "ab", "add_special_tokens": field}
+            lengths.append(client.post(path, json=body).json()["count"])
+        for wanted in (True, False):
+            client.post("/v1/completions", json={"prompt": "ab", "add_special_tokens": wanted})
+    assert lengths == [3, 3, 2]
+    assert [len(request.prompt_token_ids) for request in engine.requests] == [3, 2]
 
 
 @pytest.mark.parametrize("path", ["/detokenize", "/v1/detokenize"])

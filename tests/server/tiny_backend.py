@@ -13,8 +13,8 @@ from tests.models.tiny import tiny_loaded
 MODEL_NAME = "tiny"
 
 
-def tiny_backend(settings: ServerSettings) -> Backend:
-    loaded = tiny_loaded()
+def tiny_backend(settings: ServerSettings, context: int = 512) -> Backend:
+    loaded = tiny_loaded(context=context)
     info = TokenizerInfo.from_huggingface(
         loaded.tokenizer, vocab_size=loaded.vocab_size, stop_token_ids=list(loaded.stop_token_ids)
     )

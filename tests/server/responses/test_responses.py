@@ -195,6 +195,42 @@ def test_a_response_can_be_continued(client: httpx.Client, engine: FakeEngine) -
     assert [item["content"] for item in items["data"]] == ["two"]
 
 
+def test_input_items_come_in_pages(client: httpx.Client, base_url: str) -> None:
+    own = [{"role": "user", "content": str(number), "id": f"msg_{number}"} for number in range(5)]
+    path = f"{URL}/{good(client, own)['id']}/input_items"
+
+    def page(**options: Any) -> tuple[list[str], bool]:
+        body = client.get(path, params=options).json()
+        ids = [item["id"] for item in body["data"]]
+        assert (body["first_id"], body["last_id"]) == ((ids[0], ids[-1]) if ids else (None, None))
+        return ids, body["has_more"]
+
+    assert page() == ([f"msg_{number}" for number in (4, 3, 2, 1, 0)], False)
+    assert page(order="asc", limit=2) == (["msg_0", "msg_1"], True)
+    assert page(order="asc", limit=3, after="msg_1") == (["msg_2", "msg_3", "msg_4"], False)
+    assert page(after="msg_0") == ([], False)
+    with OpenAI(base_url=f"{base_url}/v1", api_key="unused") as openai_client:
+        listed = openai_client.responses.input_items.list(path.split("/")[-2], limit=2)
+        assert [item.id for item in listed] == ["msg_4", "msg_3", "msg_2", "msg_1", "msg_0"]
+
+
+@pytest.mark.parametrize(
+    ("path", "param"),
+    [
+        ("/input_items?limit=0", "limit"),
+        ("/input_items?limit=many", "limit"),
+        ("/input_items?order=up", "order"),
+        ("/input_items?after=nobody", "after"),
+        ("/input_items?before=x", "before"),
+        ("?stream=true", "stream"),
+        ("?include[]=message.output_text.logprobs", "include[]"),
+    ],
+)
+def test_options_in_the_url_are_honoured_or_refused(client: httpx.Client, path: str, param: str) -> None:
+    response = client.get(f"{URL}/{good(client)['id']}{path}")
+    assert refusal(response)["param"] == param
+
+
 def test_streamed_responses_are_kept_too(client: httpx.Client) -> None:
     response_id = events(client)[-1]["response"]["id"]
     assert text_of(client.get(f"{URL}/{response_id}").json()) == "Hello, wörld!"
