@@ -11,6 +11,7 @@ import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
+from server.engine.observer import RequestTimes
 from server.metrics import HttpMetrics, ServerMetrics
 from server.settings import ServerSettings
 
@@ -32,7 +33,7 @@ def read(name: str) -> Any:
 def exported() -> set[str]:
     """The names of all samples, with one use of each metric that has labels."""
     metrics, http = ServerMetrics("m"), HttpMetrics()
-    metrics.engine.ended("stop", 1, 1, 1)
+    metrics.engine.ended("stop", RequestTimes(1), 1, 1)
     metrics.grammars.rejected("invalid_grammar")
     metrics.grammars.looked_up(is_hit=True)
     http.answered("GET", "/health", 200, 0.1)
