@@ -60,7 +60,7 @@ asan: $(VENV)/.installed ## Run the engine's tests on a core built with AddressS
 		LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
 		$(abspath $(BIN))/python -S -m pytest tests/grammar_core -p no:cacheprovider $(ARGS)
 
-fuzz: $(VENV)/.installed ## Send requests made from the server's OpenAPI document (ARGS: how many to each path)
+fuzz: $(VENV)/.installed ## Send requests made from the server's OpenAPI document (ARGS: how many to each path, and engine)
 	$(BIN)/python -m tests.server.fuzzing $(ARGS)
 
 soak: $(VENV)/.installed ## Send clients that leave and wrong grammars to a server: is anything left behind?

@@ -20,7 +20,7 @@ from matplotlib import pyplot
 
 PERCENTILES = (50, 95, 99)
 _ALL = "all"
-_EVENTS = {"first": "First token", "between": "Between tokens", "whole": "Whole answer"}
+_EVENTS = {"first": "First token", "between": "Next token", "whole": "Whole answer"}
 
 
 def print_table(record: Record, console: Console) -> None:
@@ -45,9 +45,14 @@ def print_table(record: Record, console: Console) -> None:
 
 def draw(record: Record, file: Path) -> None:
     figure, axes = pyplot.subplots(2, 2, figsize=(13, 8), layout="constrained")
+    # A refusal's time would only shrink the others'.
+    rows = [(name, times) for name, times in _rows(record) if times.first]
     for axis, (event, title) in zip(axes.flat, _EVENTS.items(), strict=False):
-        _draw_percentiles(axis, title, [(name, getattr(times, event)) for name, times in _rows(record)])
+        _draw_percentiles(axis, title, [(name, getattr(times, event)) for name, times in rows])
     _draw_tokens(axes.flat[-1], record)
+    figure.legend(
+        *axes.flat[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False
+    )
     figure.savefig(file, dpi=110)
     pyplot.close(figure)
 
@@ -70,7 +75,7 @@ def _draw_percentiles(axis: Any, title: str, rows: list[tuple[str, Sequence[floa
     """A dot at the median, a bar from there to the 95th percentile, a stroke at the 99th."""
     shown = [(name, np.percentile(seconds, PERCENTILES) * 1000) for name, seconds in rows if len(seconds)]
     places = range(len(shown))
-    middle, high, highest = np.array([values for _, values in shown]).reshape(-1, 3).T
+    middle, high, highest = np.array([values for _, values in shown]).reshape(-1, len(PERCENTILES)).T
     axis.hlines(places, middle, high, color="#9ecae1", linewidth=7)
     axis.plot(middle, places, "o", color="#08519c", label="p50")
     axis.plot(high, places, "|", color="#3182bd", markersize=12, markeredgewidth=3, label="p95")
@@ -81,7 +86,6 @@ def _draw_percentiles(axis: Any, title: str, rows: list[tuple[str, Sequence[floa
     axis.set_title(title)
     axis.set_xlabel("milliseconds")
     axis.grid(axis="x", alpha=0.3)
-    axis.legend(loc="lower right", framealpha=0.9)
 
 
 def _draw_tokens(axis: Any, record: Record) -> None:
