@@ -78,10 +78,10 @@ def _wrong() -> Question:
 KINDS = (
     Kind("free text", 2, _free_text),
     Kind("regex", 2, _regex),
-    Kind("choice, new", 2, _choice),
+    Kind("choice", 2, _choice),
     Kind("list", 2, _list),
     Kind("expression", 2, _expression),
-    Kind("JSON schema, new", 2, _schema),
+    Kind("JSON schema", 2, _schema),
     Kind("Lark", 2, _lark),
     Kind("wrong grammar", 1, _wrong),
 )

@@ -26,7 +26,7 @@ _EVENTS = {"first": "First token", "between": "Next token", "whole": "Whole answ
 def print_table(record: Record, console: Console) -> None:
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), title="Milliseconds", title_justify="left")
     table.add_column("\nkind", no_wrap=True)
-    table.add_column("\nanswers", justify="right")
+    table.add_column("\ndone", justify="right")
     for title in _EVENTS.values():
         for line, percentile in zip((title.split()[0].lower(), "", ""), PERCENTILES, strict=True):
             table.add_column(f"{line}\np{percentile}", justify="right")
