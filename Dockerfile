@@ -20,6 +20,7 @@ RUN useradd --create-home --uid 10001 syntagma \
 ENV SYNTAGMA_HOST=0.0.0.0 \
     SYNTAGMA_PORT=8000 \
     SYNTAGMA_CACHE_DIR=/var/cache/syntagma \
+    HF_HOME=/var/cache/syntagma/huggingface \
     PYTHONUNBUFFERED=1
 WORKDIR /home/syntagma
 VOLUME /var/cache/syntagma

@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install serve test tokenizers lint format typecheck asan fuzz bench bench-dispatch maskbench loadtest schema-suite wheel clean
+.PHONY: help install serve test tokenizers lint format typecheck asan fuzz soak bench bench-dispatch maskbench loadtest schema-suite wheel clean
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,8 +60,11 @@ asan: $(VENV)/.installed ## Run the engine's tests on a core built with AddressS
 		LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
 		$(abspath $(BIN))/python -S -m pytest tests/grammar_core -p no:cacheprovider $(ARGS)
 
-fuzz: $(VENV)/.installed ## Send requests made from the server's OpenAPI document (ARGS: how many to each path)
+fuzz: $(VENV)/.installed ## Send requests made from the server's OpenAPI document (ARGS: how many to each path, and engine)
 	$(BIN)/python -m tests.server.fuzzing $(ARGS)
+
+soak: $(VENV)/.installed ## Send clients that leave and wrong grammars to a server: is anything left behind?
+	$(BIN)/python -m tests.server.soak $(ARGS)
 
 bench: $(VENV)/.bench ## Measure compile and mask times beside other engines (options in ARGS)
 	$(BIN)/python -m benchmarks.masks $(ARGS)
@@ -72,10 +75,8 @@ bench-dispatch: $(VENV)/.bench ## Measure calls of 128 tools beside other engine
 maskbench: $(VENV)/.bench ## Judge JSON schema engines on the corpus DATA (options in ARGS)
 	$(BIN)/python -m benchmarks.maskbench $(DATA) $(ARGS)
 
-loadtest: $(VENV)/.load ## Ask a running server under load; report in build/load.html (options of locust in ARGS)
-	mkdir -p build
-	$(BIN)/locust --headless --locustfile benchmarks/load/locustfile.py --host http://127.0.0.1:8000 \
-		--users 16 --spawn-rate 8 --run-time 60s --html build/load.html --csv build/load $(ARGS)
+loadtest: $(VENV)/.load ## Ask a running server under load; picture in build/load.png (options in ARGS: try --help)
+	$(BIN)/python -m benchmarks.load $(ARGS)
 
 schema-suite: $(VENV)/.installed ## Judge the JSON Schema Test Suite in the folder SUITE, write docs/json_schema_suite.md
 	$(BIN)/python -m benchmarks.json_schema_suite $(SUITE)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from typing import Generic, TypeVar
 
 Value = TypeVar("Value")
+
+_MEASURE_INTERVAL_S = 1.0
 
 
 class BoundedCache(Generic[Value]):
@@ -50,6 +53,9 @@ class BoundedCache(Generic[Value]):
 class SingleFlightCache(Generic[Value]):
     """Least recently used entries leave when the sum of `size_of(value)` exceeds `limit_bytes` (-1: none).
 
+    Values may grow while they are in use: the sum is taken anew when a value comes in, and otherwise when one
+    is asked for, at most once in `_MEASURE_INTERVAL_S`. The one that was asked for last leaves last.
+
     Errors are handed to everyone who waited and are not kept. Thread-safe.
     """
 
@@ -58,6 +64,7 @@ class SingleFlightCache(Generic[Value]):
         self._limit_bytes = limit_bytes
         self._lock = threading.Lock()
         self._entries: OrderedDict[Hashable, Future[Value]] = OrderedDict()
+        self._measured_at = time.monotonic()
 
     @property
     def limit_bytes(self) -> int:
@@ -74,6 +81,7 @@ class SingleFlightCache(Generic[Value]):
                 mine: Future[Value] = Future()
                 self._entries[key] = mine
         if entry is not None:
+            self._evict_sometimes()
             return entry.result()
         return self._fill(key, mine, compute)
 
@@ -84,6 +92,7 @@ class SingleFlightCache(Generic[Value]):
             if entry is None or not entry.done() or entry.exception() is not None:
                 return None
             self._entries.move_to_end(key)
+        self._evict_sometimes()
         return entry.result()
 
     def _fill(self, key: Hashable, entry: Future[Value], compute: Callable[[], Value]) -> Value:
@@ -99,10 +108,15 @@ class SingleFlightCache(Generic[Value]):
         self._evict()
         return value
 
+    def _evict_sometimes(self) -> None:
+        if time.monotonic() - self._measured_at >= _MEASURE_INTERVAL_S:
+            self._evict()
+
     def _evict(self) -> None:
         if self._limit_bytes < 0:
             return
         with self._lock:
+            self._measured_at = time.monotonic()
             sizes = {key: self._entry_size(entry) for key, entry in self._entries.items()}
             total = sum(sizes.values())
             for key, size in sizes.items():

@@ -129,9 +129,10 @@ def create_app(
     # No pages about the document: they would load their scripts from elsewhere.
     app = FastAPI(title="Syntagma", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     install_openapi(app)
-    tracing = install_tracing(app, settings.otlp_endpoint) if settings.otlp_endpoint else None
     install_error_handlers(app, lambda error: _note_refusal(app, http_metrics, error))
     install_middleware(app, _protection(settings), http_metrics, logs_access=settings.access_log)
+    # Outermost, so that what the others refuse is traced too.
+    tracing = install_tracing(app, settings.otlp_endpoint) if settings.otlp_endpoint else None
     for routes in (chat_completions, completions, responses_routes, tokenization, models, health, metrics):
         app.include_router(routes.router)
     return app
@@ -177,9 +178,9 @@ def _note_refusal(app: FastAPI, http_metrics: HttpMetrics, error: ApiError) -> N
 
 def open_model_backend(settings: ServerSettings) -> Backend:
     """Loads the model and builds the engine and the grammar compiler for its vocabulary."""
-    loaded = load_model(
-        settings.model or str(ensure_embedded_model()), device=settings.device, dtype=settings.dtype
-    )
+    # What draws a progress bar is no line of a log.
+    model = settings.model or str(ensure_embedded_model(progress=settings.log_format == "text"))
+    loaded = load_model(model, device=settings.device, dtype=settings.dtype)
     tokenizer_info = TokenizerInfo.from_huggingface(
         loaded.tokenizer, vocab_size=loaded.vocab_size, stop_token_ids=list(loaded.stop_token_ids)
     )

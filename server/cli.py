@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from server import __version__
-from server.console import StartConsole
+from server.console import StartConsole, StartLog
 
 if TYPE_CHECKING:
     from server.settings import ServerSettings
@@ -163,7 +163,7 @@ def serve(
     except SettingsError as error:
         console.failed(str(error))
         raise typer.Exit(2) from None
-    raise typer.Exit(_serve(settings, console))
+    raise typer.Exit(_serve(settings, console if settings.log_format == "text" else StartLog()))
 
 
 _Grammar = Annotated[
@@ -214,8 +214,10 @@ def sample(
 
 def _serve(settings: ServerSettings, console: StartConsole) -> int:
     """The exit code. The port is taken first, because loading a model takes long."""
+    from server.logs import configure_logs
     from server.serving import PortError, StopRequested, bind, raise_on_stop_signals
 
+    configure_logs(settings.log_level, settings.log_format)
     raise_on_stop_signals()
     try:
         with bind(settings.host, settings.port) as listener:

@@ -6,6 +6,7 @@ import json
 import shlex
 from collections.abc import Mapping
 
+import structlog
 from rich.console import Console
 from rich.markup import escape
 
@@ -50,3 +51,23 @@ def example_request(url: str, model_name: str) -> str:
     }
     data = shlex.quote(json.dumps(body, ensure_ascii=False))
     return f"curl -s {url}/v1/chat/completions -H 'Content-Type: application/json' -d {data}"
+
+
+class StartLog(StartConsole):
+    """The same as events of the log, for programs that read it."""
+
+    def __init__(self) -> None:
+        self._log = structlog.get_logger("syntagma")
+
+    def starting(self, model: str | None) -> None:
+        self._log.info("starting", version=__version__, model=model or "embedded")
+
+    def ready(self, url: str, model_name: str, summary: Mapping[str, str], seconds: float) -> None:
+        facts = {label.replace(" ", "_"): value for label, value in summary.items()}
+        self._log.info("ready", url=url, seconds=round(seconds, 1), **facts)
+
+    def stopped(self) -> None:
+        self._log.info("stopped")
+
+    def failed(self, message: str) -> None:
+        self._log.error("failed", message=message)

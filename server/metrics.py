@@ -1,15 +1,20 @@
 """What Prometheus can scrape: the names that operators of vLLM know, and our own for grammars.
 
-Every application has a registry of its own. Nothing here holds a lock for longer than an addition.
+Every application has a registry of its own. Nothing here holds a lock for longer than an addition. Counters
+begin with a zero for every label that is known beforehand: Prometheus sees no increase where a series comes
+into being.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import get_args
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from server.engine import FinishReason
+from server.engine.observer import RequestTimes
+from server.errors import CONSTRAINT_ERRORS
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -38,6 +43,7 @@ _TOKEN_LATENCIES = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0
 _DURATIONS = (0.05, 0.1, 0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960)
 _COUNTS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 _MASKS = (2e-6, 5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.5, 1)
+_REFUSALS = ("overloaded", "rate_limit")
 _COMPILES = (1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 
 
@@ -61,6 +67,20 @@ class EngineMetrics:
         self._next_token = histogram(
             "vllm:inter_token_latency_seconds", "From one token of a request to its next.", _TOKEN_LATENCIES
         )
+        self._mean_token = histogram(
+            "vllm:request_time_per_output_token_seconds",
+            "Mean time between the tokens of a request.",
+            _TOKEN_LATENCIES,
+        )
+        self._prefill = histogram(
+            "vllm:request_prefill_time_seconds", "From the beginning to the first token.", _DURATIONS
+        )
+        self._decode = histogram(
+            "vllm:request_decode_time_seconds", "From the first token to the last.", _DURATIONS
+        )
+        self._inference = histogram(
+            "vllm:request_inference_time_seconds", "From the beginning to the last token.", _DURATIONS
+        )
         self._duration = histogram(
             "vllm:e2e_request_latency_seconds", "From the submission to the last token.", _DURATIONS
         )
@@ -76,6 +96,8 @@ class EngineMetrics:
             ["model_name", "finished_reason"],
             registry=registry,
         )
+        for reason in get_args(FinishReason):
+            self._ends.labels(model_name, reason)
         masks = Histogram(
             "syntagma:mask_seconds",
             "Time to fill one request's token mask: looked up, or computed.",
@@ -100,9 +122,15 @@ class EngineMetrics:
         self._step_tokens.observe(sampled)
         self._tokens.inc(sampled)
 
-    def ended(self, reason: FinishReason, duration: float, prompt_tokens: int, generated: int) -> None:
+    def ended(self, reason: FinishReason, times: RequestTimes, prompt_tokens: int, generated: int) -> None:
         self._ends.labels(self._model_name, reason).inc()
-        self._duration.observe(duration)
+        self._duration.observe(times.total)
+        if times.prefill is not None and times.decode is not None:
+            self._prefill.observe(times.prefill)
+            self._decode.observe(times.decode)
+            self._inference.observe(times.prefill + times.decode)
+            if generated > 1:
+                self._mean_token.observe(times.decode / (generated - 1))
         self._prompt_lengths.observe(prompt_tokens)
         self._lengths.observe(generated)
 
@@ -132,6 +160,10 @@ class GrammarMetrics:
         self._rejections = Counter(
             "syntagma:constraint_rejections", "Constraints refused, by reason.", ["reason"], registry=registry
         )
+        for result in ("hit", "miss"):
+            self._lookups.labels(result)
+        for reason in CONSTRAINT_ERRORS:
+            self._rejections.labels(reason)
 
     def looked_up(self, *, is_hit: bool) -> None:
         self._lookups.labels("hit" if is_hit else "miss").inc()
@@ -167,6 +199,10 @@ class HttpMetrics:
             ["reason"],
             registry=registry,
         )
+        for reason in _REFUSALS:
+            self._refusals.labels(reason)
+        # Memory, processor time and open files of this process, under the names of all Prometheus clients.
+        ProcessCollector(registry=registry)
 
     def answered(self, method: str, handler: str, status: int, duration: float) -> None:
         self._requests.labels(method, handler, str(status)).inc()

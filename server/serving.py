@@ -16,7 +16,6 @@ from fastapi import FastAPI
 
 from server.console import StartConsole
 from server.ending import end_process
-from server.logs import configure_logs
 from server.settings import ServerSettings
 
 if TYPE_CHECKING:
@@ -112,7 +111,6 @@ def serve(app: FastAPI, settings: ServerSettings, listener: socket.socket, conso
     Raises:
         StopRequested: Told to stop before the server was ready.
     """
-    configure_logs(settings.log_level, settings.log_format)
     asyncio.run(_run(app, settings, listener, console))
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from server.middleware.request_ids import HEADER
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -61,7 +64,7 @@ def install_tracing(app: FastAPI, endpoint: str) -> Tracing:
 
 
 class _NameSpans:
-    """Puts the request's id into its span; stands within what makes both."""
+    """Puts the request's id into its span: that of the answer, so that refused requests have it too."""
 
     def __init__(self, app: ASGIApp) -> None:
         from opentelemetry.trace import get_current_span
@@ -70,7 +73,13 @@ class _NameSpans:
         self._current_span = get_current_span
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request_id = scope.get("state", {}).get("request_id")
-        if request_id is not None:
-            self._current_span().set_attribute("syntagma.request_id", request_id)
-        await self._app(scope, receive, send)
+        span = self._current_span()
+
+        async def note_id(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                request_id = Headers(raw=message["headers"]).get(HEADER)
+                if request_id is not None:
+                    span.set_attribute("syntagma.request_id", request_id)
+            await send(message)
+
+        await self._app(scope, receive, note_id)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from jsonschema import Draft202012Validator
 from prometheus_client.parser import text_string_to_metric_families
 
+from server.engine.observer import RequestTimes
 from server.metrics import HttpMetrics, ServerMetrics
 from server.settings import ServerSettings
 
@@ -22,6 +25,7 @@ GAUGES = {
     "vllm:num_requests_waiting",
     "vllm:kv_cache_usage_perc",
     "syntagma:grammar_cache_bytes",
+    "syntagma:grammar_compiles_in_flight",
 }
 
 
@@ -32,7 +36,7 @@ def read(name: str) -> Any:
 def exported() -> set[str]:
     """The names of all samples, with one use of each metric that has labels."""
     metrics, http = ServerMetrics("m"), HttpMetrics()
-    metrics.engine.ended("stop", 1, 1, 1)
+    metrics.engine.ended("stop", RequestTimes(1), 1, 1)
     metrics.grammars.rejected("invalid_grammar")
     metrics.grammars.looked_up(is_hit=True)
     http.answered("GET", "/health", 200, 0.1)
@@ -45,9 +49,31 @@ def exported() -> set[str]:
 
 def test_the_dashboard_shows_what_the_server_exports() -> None:
     expressions = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
-    names = {name for e in expressions for name in re.findall(r"(?:vllm|syntagma):\w+|http_\w+", e)}
+    names = {
+        name for e in expressions for name in re.findall(r"(?:vllm|syntagma):\w+|(?:http|process)_\w+", e)
+    }
     assert len(names) > 12
     assert names <= exported()
+
+
+def test_the_dashboard_has_what_operators_look_for() -> None:
+    shown = " ".join(target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"])
+    for name in (
+        "time_to_first_token",
+        "generation_tokens",
+        "mask_seconds",
+        "compile_seconds",
+        "cache_lookups",
+    ):
+        assert name in shown
+    for name in ("cache_bytes", "num_requests_waiting", "constraint_rejections", "admission_rejections"):
+        assert name in shown
+
+
+def test_panels_stand_beside_each_other() -> None:
+    places = [(p["gridPos"]["x"], p["gridPos"]["y"], p["gridPos"]["w"]) for p in DASHBOARD["panels"]]
+    assert places == [(12 * (n % 2), 8 * (n // 2), 12) for n in range(len(places))]
+    assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(places)
 
 
 def test_gauges_are_watched_by_the_application() -> None:
@@ -70,6 +96,21 @@ def test_mounted_files_exist_and_ports_are_local(service: str) -> None:
     assert all(port.startswith("127.0.0.1:") for port in described["ports"])
 
 
+@pytest.mark.parametrize("name", ["compose.yaml", "gpu.yaml"])
+def test_compose_files_obey_the_specification_s_schema(name: str) -> None:
+    schema = files("check_jsonschema") / "builtin_schemas" / "vendor" / "compose-spec.json"
+    Draft202012Validator(json.loads(schema.read_text("utf-8"))).validate(read(name))
+
+
+def test_downloaded_models_outlive_the_container() -> None:
+    dockerfile = (REPOSITORY / "Dockerfile").read_text("utf-8")
+    [cache] = re.findall(r"^VOLUME (\S+)$", dockerfile, re.MULTILINE)
+    for variable in ("SYNTAGMA_CACHE_DIR", "HF_HOME"):
+        [directory] = re.findall(rf"\b{variable}=(\S+)", dockerfile)
+        assert directory.startswith(cache)
+    assert f"models:{cache}" in read("compose.yaml")["services"]["syntagma"]["volumes"]
+
+
 def test_prometheus_scrapes_the_server() -> None:
     [job] = read("prometheus.yaml")["scrape_configs"]
     assert job["static_configs"] == [{"targets": ["syntagma:8000"]}]
@@ -86,9 +127,16 @@ def test_the_image_has_both_targets_and_no_root() -> None:
 
 def test_environment_variables_are_settings() -> None:
     texts = (REPOSITORY / "Dockerfile").read_text("utf-8") + (DOCKER / "compose.yaml").read_text("utf-8")
-    names = set(re.findall(r"\b(SYNTAGMA_[A-Z_]+)[=:] ?\S", texts)) - {
+    names = set(re.findall(r"\b(SYNTAGMA_[A-Z_]+)(?:=|:(?: |$))", texts, re.MULTILINE)) - {
         "SYNTAGMA_CACHE_DIR",
         "SYNTAGMA_TARGET",
     }
     assert names
     assert {name.removeprefix("SYNTAGMA_").lower() for name in names} <= set(ServerSettings.model_fields)
+
+
+def test_the_documentation_lists_every_metric() -> None:
+    text = (REPOSITORY / "docs" / "deployment.md").read_text("utf-8")
+    samples = {name for name in exported() if not re.search(r"^process_|_created$", name)}
+    names = {re.sub(r"_(?:bucket|sum|count)$", "", name) for name in samples}
+    assert {name for name in names if f"`{name}`" not in text} == set()

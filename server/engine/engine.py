@@ -23,7 +23,7 @@ from server.engine.bad_words import TokenSearch
 from server.engine.captures import captures_of, excess_of
 from server.engine.constraint import MaskFiller, MaskRow, Matcher, Vocabulary, fault_of
 from server.engine.forward import forward
-from server.engine.observer import EngineObserver, NoObserver
+from server.engine.observer import EngineObserver, NoObserver, RequestTimes
 from server.engine.outbox import Outbox, send_to
 from server.engine.request import (
     ContextLengthError,
@@ -315,14 +315,15 @@ class Engine:
 
     def _note_beginnings(self, sequences: list[Sequence]) -> None:
         for sequence in sequences:
-            if not sequence.has_begun:
-                sequence.has_begun = True
-                waited = time.monotonic() - sequence.submitted_at
+            if sequence.began_at is None:
+                sequence.began_at = time.monotonic()
+                waited = sequence.began_at - sequence.submitted_at
                 self._observer.began(waited, len(sequence.request.prompt_token_ids))
 
     def _note_token(self, sequence: Sequence) -> None:
         now = time.monotonic()
         if sequence.last_token_at is None:
+            sequence.first_token_at = now
             self._observer.first_token(now - sequence.submitted_at)
         else:
             self._observer.next_token(now - sequence.last_token_at)
@@ -471,7 +472,7 @@ class Engine:
         assert last.finish_reason is not None
         self._observer.ended(
             last.finish_reason,
-            time.monotonic() - sequence.submitted_at,
+            _times_of(sequence),
             len(sequence.request.prompt_token_ids),
             sequence.generated,
         )
@@ -505,3 +506,12 @@ def _first_time(sequence: Sequence) -> tuple[TokenLogprobs, ...] | None:
     """The prompt's logprobs, with the first token of the answer only."""
     is_wanted = sequence.prompt_logprobs is not None and sequence.generated == 1
     return tuple(sequence.prompt_logprobs or ()) if is_wanted else None
+
+
+def _times_of(sequence: Sequence) -> RequestTimes:
+    """Of one that ends now."""
+    total = time.monotonic() - sequence.submitted_at
+    began, first, last = sequence.began_at, sequence.first_token_at, sequence.last_token_at
+    if began is None or first is None or last is None:
+        return RequestTimes(total)
+    return RequestTimes(total, prefill=first - began, decode=last - first)

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from server.engine.request import FinishReason
+
+
+@dataclass(frozen=True, slots=True)
+class RequestTimes:
+    """Of a request that has ended, in seconds.
+
+    `total`: since it was submitted; `prefill`: from the beginning of its prompt to its first token; `decode`:
+    from there to the last one. The two are None if there was no token.
+    """
+
+    total: float
+    prefill: float | None = None
+    decode: float | None = None
 
 
 class EngineObserver(Protocol):
@@ -22,7 +36,9 @@ class EngineObserver(Protocol):
     def step(self, sampled: int) -> None:
         """A step gave so many tokens."""
 
-    def ended(self, reason: FinishReason, duration: float, prompt_tokens: int, generated: int) -> None: ...
+    def ended(
+        self, reason: FinishReason, times: RequestTimes, prompt_tokens: int, generated: int
+    ) -> None: ...
 
     def preempted(self, count: int) -> None: ...
 
@@ -45,7 +61,7 @@ class NoObserver:
     def step(self, sampled: int) -> None:
         return
 
-    def ended(self, reason: FinishReason, duration: float, prompt_tokens: int, generated: int) -> None:
+    def ended(self, reason: FinishReason, times: RequestTimes, prompt_tokens: int, generated: int) -> None:
         return
 
     def preempted(self, count: int) -> None:

@@ -51,8 +51,9 @@ class Sequence:
     counts: TokenCounts | None = None
     prompt_logprobs: list[TokenLogprobs] | None = None
     submitted_at: float = field(default_factory=time.monotonic)
+    began_at: float | None = None
+    first_token_at: float | None = None
     last_token_at: float | None = None
-    has_begun: bool = False
 
     def __post_init__(self) -> None:
         self.token_ids = list(self.request.prompt_token_ids)

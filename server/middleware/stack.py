@@ -44,7 +44,7 @@ def install_middleware(
             allow_origins=protection.cors_origins,
             allow_methods=["GET", "POST", "DELETE"],
             allow_headers=["*"],
-            expose_headers=[HEADER],
+            expose_headers=[HEADER, "Retry-After"],
         )
     app.add_middleware(FaultMiddleware)
     app.add_middleware(AccessMiddleware, metrics=metrics, logs=logs_access)

@@ -1,9 +1,11 @@
 """Requests made from the server's own OpenAPI document: valid ones, and ones that it does not allow.
 
     python -m tests.server.fuzzing 1000
+    python -m tests.server.fuzzing 1000 engine
 
 No answer may be a 5xx, have a status, type or body that the document does not know, or accept what the
-document forbids. The model is scripted, so that only the HTTP side is at work.
+document forbids. The model is scripted, so that only the HTTP side is at work; with `engine`, a tiny real one
+answers, on the real engine and with grammars that are compiled.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from server.app import create_app
 from server.settings import ServerSettings
 from tests.server.fakes import fake_backend
 from tests.server.running_server import running_server
+from tests.server.tiny_backend import tiny_backend
 
 CHECKS = [
     schemathesis.checks.not_a_server_error,
@@ -64,7 +67,8 @@ def _fuzz_operation(operation: Any, examples: int) -> Counter[int]:
 def main() -> None:
     """Print how the operations answered; ends with the first wrong answer's exception."""
     examples = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    app = create_app(ServerSettings(access_log=False), open_backend=lambda _: fake_backend())
+    open_backend = tiny_backend if "engine" in sys.argv[2:] else lambda _: fake_backend()
+    app = create_app(ServerSettings(access_log=False, max_answer_tokens=64), open_backend=open_backend)
     with running_server(app) as url:
         for label, statuses in fuzz(url, examples):
             print(f"{label}: {dict(statuses)}", flush=True)

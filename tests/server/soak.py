@@ -1,116 +1,144 @@
-"""Many clients at once, of all kinds: ones that leave at any moment, wrong grammars, right ones.
+"""Rounds of clients that leave, wrong grammars and right ones, against a server in a process of its own.
 
-    python -m tests.server.soak 500 3
+    python -m tests.server.soak 500 4
 
-sends rounds of 500 leaving clients with 200 wrong and 200 right grammars among them, and prints what was
-answered and how much memory the process has after each round.
+sends rounds of 500 leaving clients with 200 wrong and 200 right grammars among them. After each round every
+place in the batch must be free again; after the last one, the server must have no more than 5 % more memory,
+and no more open files, than after the first one. What is kept on purpose has reached its bound by then: the
+cache of grammars is small, and every round brings new ones; oneDNN, which keeps the
+kernels of a thousand shapes of matrices (130 MiB), is told to keep few.
 """
 
 from __future__ import annotations
 
 import asyncio
-import gc
-import random
-import re
-import resource
+import os
+import subprocess
 import sys
-import threading
-from collections import Counter
-from pathlib import Path
-from typing import Any
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 import httpx
-from fastapi import FastAPI
+from prometheus_client.parser import text_string_to_metric_families
 
 from server.app import create_app
-from server.engine import Engine
 from server.settings import ServerSettings
-from tests.server.running_server import running_server, wait_until
+from tests.server.running_server import running_server
+from tests.server.soak_clients import soak_round
 from tests.server.tiny_backend import tiny_backend
 
-URL = "/v1/chat/completions"
-WRONG = ["root ::=", 'root ::= "a" | nothing', "root ::= [z-a]", 'root ::= "a"{3,1}', 'root ::= "a']
+_LARGEST_GROWTH = 1.05
+_FEW_KERNELS = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": "8", "LRU_CACHE_CAPACITY": "8"}
+_SERVE = "serve"
+_IDLE_LIMIT_S = 60.0
+_BUSY = (
+    "vllm:num_requests_running",
+    "vllm:num_requests_waiting",
+    "vllm:kv_cache_usage_perc",
+    "syntagma:grammar_compiles_in_flight",
+)
 
 
-def soak(app: FastAPI, url: str, *, leaving: int, wrong: int, right: int, seed: int) -> Counter[str]:
-    """One round; how the clients fared. Every right grammar's answer is checked. Returns when the engine is
-    idle again."""
-    outcomes = asyncio.run(_round(url, leaving, wrong, right, seed))
-    engine = app.state.backend.engine
-    assert isinstance(engine, Engine)
-    wait_until(lambda: engine.running + engine.waiting == 0, limit_s=60)
-    return outcomes
+@dataclass(frozen=True)
+class State:
+    """Of an idle server: resident memory and that of the grammars in the cache, in bytes; open files."""
+
+    memory: float
+    cache: float
+    files: float
 
 
-async def _round(url: str, leaving: int, wrong: int, right: int, seed: int) -> Counter[str]:
-    chance = random.Random(seed)
-    limits = httpx.Limits(max_connections=None)
-    async with httpx.AsyncClient(base_url=url, timeout=120, limits=limits) as client:
-        clients: list[Any] = [_leave(client, chance) for _ in range(leaving)]
-        clients += [_ask_wrongly(client, chance) for _ in range(wrong)]
-        clients += [_ask(client, chance, number) for number in range(right)]
-        chance.shuffle(clients)
-        return Counter(await asyncio.gather(*clients))
+def wait_until_idle(url: str) -> State:
+    """
+    Raises:
+        TimeoutError: Some place is still taken after a minute.
+    """
+    deadline = time.monotonic() + _IDLE_LIMIT_S
+    while True:
+        found = _gauges(url)
+        busy = {name: found[name] for name in _BUSY if found[name]}
+        if not busy:
+            return State(
+                found["process_resident_memory_bytes"],
+                found["syntagma:grammar_cache_bytes"],
+                found["process_open_fds"],
+            )
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"still busy a minute after the last client has left: {busy}")
+        time.sleep(0.1)
 
 
-def _body(chance: random.Random, **fields: Any) -> dict[str, Any]:
-    messages = [{"role": "user", "content": "x" * chance.randint(1, 100)}]
-    return {"messages": messages, "max_tokens": 60, "stream": chance.random() < 0.5, **fields}
+def judge(states: list[State]) -> str | None:
+    """What has grown from the first round's end to the last one's; None if nothing has."""
+    first, last = states[0], states[-1]
+    if last.memory > _LARGEST_GROWTH * first.memory:
+        return f"memory has grown from {first.memory / 2**20:.0f} to {last.memory / 2**20:.0f} MiB"
+    if last.files > first.files:
+        return f"open files have grown from {first.files:.0f} to {last.files:.0f}"
+    return None
 
 
-async def _leave(client: httpx.AsyncClient, chance: random.Random) -> str:
-    """Closes the connection at any moment: before the answer, within it, or after it."""
-    grammar = {"guided_grammar": "root ::= [a-z]{1,200}"} if chance.random() < 0.5 else {}
-    body = _body(chance, n=chance.randint(1, 3), **grammar)
-    try:
-        async with asyncio.timeout(chance.random() * 2):
-            await client.post(URL, json=body)
-    except TimeoutError:
-        return "left"
-    return "stayed"
+def _gauges(url: str) -> dict[str, float]:
+    text = httpx.get(f"{url}/metrics", trust_env=False).text
+    return {
+        sample.name: sample.value
+        for family in text_string_to_metric_families(text)
+        if family.type == "gauge"
+        for sample in family.samples
+    }
 
 
-async def _ask_wrongly(client: httpx.AsyncClient, chance: random.Random) -> str:
-    response = await client.post(URL, json=_body(chance, guided_grammar=chance.choice(WRONG)))
-    if response.status_code != 503:
-        assert response.status_code == 400, response.text
-        assert response.json()["error"]["code"] == "invalid_grammar"
-    return f"wrong: {response.status_code}"
+@contextmanager
+def _server_process() -> Iterator[str]:
+    """The URL of a server that ends when its standard input does."""
+    command = [sys.executable, "-m", "tests.server.soak", _SERVE]
+    pipe = subprocess.PIPE
+    environment = os.environ | _FEW_KERNELS
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.stdin.close()
 
 
-async def _ask(client: httpx.AsyncClient, chance: random.Random, number: int) -> str:
-    length = chance.randint(1, 20)
-    grammar = f'root ::= "n{number}:" [0-9]{{{length}}} "."'
-    body = _body(chance, guided_grammar=grammar, stream=False)
-    response = await client.post(URL, json=body)
-    if response.status_code == 200:
-        text = response.json()["choices"][0]["message"]["content"]
-        assert re.fullmatch(rf"n{number}:[0-9]{{{length}}}\.", text), text
-    else:
-        assert response.status_code == 503, response.text
-    return f"right: {response.status_code}"
-
-
-def memory_bytes() -> int:
-    """What the process has resident now."""
-    gc.collect()
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize()
+def _serve() -> None:
+    settings = ServerSettings(
+        max_batch_size=16,
+        max_waiting=4000,
+        access_log=False,
+        grammar_max_pending=1000,
+        grammar_timeout_s=120,
+        grammar_cache_bytes=4 << 20,
+    )
+    with running_server(create_app(settings, open_backend=tiny_backend)) as url:
+        print(url, flush=True)
+        sys.stdin.read()
 
 
 def main() -> None:
+    """Prints each round's outcomes; exits with 1 if something was left behind."""
     leaving = int(sys.argv[1]) if len(sys.argv) > 1 else 500
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
-    settings = ServerSettings(
-        max_batch_size=16, max_waiting=4000, access_log=False, grammar_max_pending=1000, grammar_timeout_s=120
-    )
-    app = create_app(settings, open_backend=tiny_backend)
-    with running_server(app) as url:
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 4
+    states = []
+    with _server_process() as url:
         for number in range(rounds):
-            outcomes = soak(app, url, leaving=leaving, wrong=200, right=200, seed=number)
-            memory = memory_bytes() / 2**20
-            print(f"{dict(outcomes)}; {memory:.0f} MiB; {threading.active_count()} threads", flush=True)
+            outcomes = asyncio.run(soak_round(url, leaving=leaving, wrong=200, right=200, seed=number))
+            state = wait_until_idle(url)
+            states.append(state)
+            print(
+                f"round {number + 1}: {dict(sorted(outcomes.items()))}; {state.memory / 2**20:.0f} MiB, "
+                f"of which cached grammars {state.cache / 2**20:.1f}; {state.files:.0f} open files",
+                flush=True,
+            )
+    sys.exit(judge(states))
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == [_SERVE]:
+        _serve()
+    else:
+        main()

@@ -22,15 +22,19 @@ except ZeroDivisionError:
 """
 
 
-def lines(log_format: str, level: str = "info") -> list[str]:
-    program = PROGRAM.format(level=level, format=log_format)
+def lines_of(log_format: str, level: str = "info") -> list[str]:
+    return lines(PROGRAM.format(level=level, format=log_format))
+
+
+def lines(program: str) -> list[str]:
+    """What `program` writes to standard error."""
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout == ""
     return result.stderr.splitlines()
 
 
 def test_json_is_one_object_a_line() -> None:
-    own, library, fault = map(json.loads, lines("json"))
+    own, library, fault = map(json.loads, lines_of("json"))
     assert (own["event"], own["status"], own["level"], own["request_id"]) == ("answered", 200, "info", "r1")
     assert (library["event"], library["logger"], library["level"]) == ("something odd", "library", "warning")
     assert library["request_id"] == "r1"
@@ -39,7 +43,7 @@ def test_json_is_one_object_a_line() -> None:
 
 
 def test_text_is_for_people() -> None:
-    first, second, *rest = lines("text")
+    first, second, *rest = lines_of("text")
     assert "answered" in first
     assert "request_id=r1" in first
     assert "something odd" in second
@@ -48,4 +52,4 @@ def test_text_is_for_people() -> None:
 
 @pytest.mark.parametrize("log_format", ["text", "json"])
 def test_levels(log_format: str) -> None:
-    assert not any("answered" in line for line in lines(log_format, "warning"))
+    assert not any("answered" in line for line in lines_of(log_format, "warning"))

@@ -36,6 +36,20 @@ def test_gauges_follow_the_engine(client: httpx.Client, engine: FakeEngine) -> N
     assert f'model_name="{MODEL_NAME}"' in client.get("/metrics").text
 
 
+def test_counters_begin_with_zero(client: httpx.Client) -> None:
+    """An increase from nothing to one is none for Prometheus."""
+    found = scrape(client)
+    for name in (
+        "syntagma:constraint_rejections_total{reason=invalid_grammar}",
+        "syntagma:grammar_cache_lookups_total{result=miss}",
+        "vllm:admission_rejections_total{reason=overloaded}",
+        "vllm:admission_rejections_total{reason=rate_limit}",
+        "vllm:request_success_total{finished_reason=length}",
+    ):
+        assert found[name] == 0
+    assert found["process_resident_memory_bytes{}"] > 1 << 20
+
+
 def test_grammars_are_counted(client: httpx.Client) -> None:
     for grammar in ('root ::= "a"', "root ::=", 'root ::= "b"'):
         post(client, guided_grammar=grammar)
@@ -80,6 +94,12 @@ def test_the_engine_s_work_is_counted() -> None:
     assert found["vllm:time_to_first_token_seconds_count{}"] == 2
     assert found["vllm:inter_token_latency_seconds_count{}"] == tokens - 2
     assert found["vllm:e2e_request_latency_seconds_count{}"] == 2
+    phases = [
+        found[f"vllm:request_{name}_time_seconds_sum{{}}"] for name in ("prefill", "decode", "inference")
+    ]
+    assert phases[0] + phases[1] == pytest.approx(phases[2])
+    waited = found["vllm:request_queue_time_seconds_sum{}"]
+    assert phases[2] + waited <= found["vllm:e2e_request_latency_seconds_sum{}"]
     assert found["vllm:request_queue_time_seconds_count{}"] == 2
     assert found["vllm:request_generation_tokens_sum{}"] == tokens
     assert found["vllm:request_prompt_tokens_sum{}"] == 2 * len("hello")

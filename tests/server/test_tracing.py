@@ -11,6 +11,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from server.app import create_app
 from server.settings import ServerSettings
@@ -44,6 +45,20 @@ def collector() -> Iterator[tuple[str, list[bytes]]]:
         thread.join()
 
 
+def spans_of(received: list[bytes]) -> list[Span]:
+    return [
+        span
+        for body in received
+        for resource in ExportTraceServiceRequest.FromString(body).resource_spans
+        for scope in resource.scope_spans
+        for span in scope.spans
+    ]
+
+
+def attributes_of(span: Span) -> dict[str, str]:
+    return {attribute.key: attribute.value.string_value for attribute in span.attributes}
+
+
 def test_a_span_for_each_request(collector: tuple[str, list[bytes]]) -> None:
     endpoint, received = collector
     app = create_app(
@@ -52,17 +67,19 @@ def test_a_span_for_each_request(collector: tuple[str, list[bytes]]) -> None:
     with running_server(app) as url, httpx.Client(base_url=url, trust_env=False) as client:
         client.get("/v1/models", headers={"X-Request-Id": "mine"})
         client.get("/health")
-    spans = [
-        span
-        for body in received
-        for resource in ExportTraceServiceRequest.FromString(body).resource_spans
-        for scope in resource.scope_spans
-        for span in scope.spans
-    ]
-    [span] = spans
+    [span] = spans_of(received)
     assert span.name == "GET /v1/models"
-    attributes = {attribute.key: attribute.value.string_value for attribute in span.attributes}
-    assert attributes["syntagma.request_id"] == "mine"
+    assert attributes_of(span)["syntagma.request_id"] == "mine"
+
+
+def test_a_refused_request_is_found_by_its_id(collector: tuple[str, list[bytes]]) -> None:
+    endpoint, received = collector
+    settings = ServerSettings(otlp_endpoint=endpoint, access_log=False, api_key=["secret"])
+    app = create_app(settings, open_backend=lambda _: fake_backend())
+    with running_server(app) as url, httpx.Client(base_url=url, trust_env=False) as client:
+        assert client.get("/v1/models", headers={"X-Request-Id": "mine"}).status_code == 401
+    [span] = spans_of(received)
+    assert attributes_of(span)["syntagma.request_id"] == "mine"
 
 
 def test_without_the_packages_there_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
