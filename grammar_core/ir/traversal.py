@@ -38,8 +38,17 @@ def walk_expressions(expr: Expr) -> Iterator[Expr]:
 
 def have_same_types(one: Expr, other: Expr) -> bool:
     """Whether two equal expressions are of the same classes throughout, which equality ignores."""
-    pairs = zip(walk_expressions(one), walk_expressions(other), strict=False)
-    return all(type(left) is type(right) for left, right in pairs)
+    pending = [(one, other)]
+    while pending:
+        left, right = pending.pop()
+        if left is right:
+            continue
+        if type(left) is not type(right):
+            return False
+        # Labels that are equal are of one class: a name is no list of ranges.
+        if not isinstance(left, Automaton):
+            pending += zip(child_expressions(left), child_expressions(right), strict=True)
+    return True
 
 
 def walk_rule(rule: Rule) -> Iterator[Expr]:

@@ -23,6 +23,7 @@ from grammar_core.frontends.json_schema.goals import Goal
 from grammar_core.frontends.json_schema.layout import Layout
 from grammar_core.frontends.json_schema.paths import pointer_of
 from grammar_core.frontends.json_schema.shapes import ObjectShape
+from grammar_core.frontends.json_schema.speller import Speller
 from grammar_core.frontends.json_schema.subschemas import ASSERTIONS
 from grammar_core.frontends.json_schema.texts import Lexical, TextLanguage
 from grammar_core.frontends.json_schema.values import (
@@ -135,6 +136,8 @@ class Emitter:
         # By identity, and with the objects themselves, which keeps them.
         self._other_members: dict[tuple[int, int], tuple[TextLanguage, Expr, RuleRef]] = {}
         self._members: dict[tuple[str, int], RuleRef] = {}
+        self._speller = Speller(self.define, is_plain=False)
+        self._key_speller = Speller(self.define, is_plain=lexical == "natural")
         self._values: list[Expr] = []
         self._goals: dict[tuple[Goal, int], Expr] = {}
         self._pending: list[Callable[[], None]] = []
@@ -321,7 +324,10 @@ class Emitter:
         """The spelled numbers or strings of a language."""
         found = self._languages.get(id(language))
         if found is None:
-            expr = language.to_expression(self.lexical, self.define)
+            if isinstance(language, TextLanguage):
+                expr = language.spelled(self.lexical, self._speller)
+            else:
+                expr = language.to_expression(self.lexical, self.define)
             if not isinstance(expr, (RuleRef, Literal)):
                 expr = self.add(hint, expr)
             found = self._languages[id(language)] = (language, expr)
@@ -368,7 +374,7 @@ class Emitter:
         if excluded and self.lexical == "natural":
             texts = tuple(quote(text)[1:-1].decode() for text in excluded)
             return Sequence((_QUOTE, OtherTexts(_KEY_CHARACTER, texts), _QUOTE))
-        return language.to_key_expression(self.lexical, self.define)
+        return language.spelled(self.lexical, self._key_speller)
 
     def indented_comma(self, depth: int) -> RuleRef:
         """The comma between items that have lines of their own."""

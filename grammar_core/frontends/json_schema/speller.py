@@ -43,6 +43,7 @@ class Speller:
         self._is_plain = is_plain
         self._labels: dict[Ranges, tuple[CharClass | RuleRef, ...]] = {}
         self._characters: dict[Ranges, Expr] = {}
+        self._known_before = 0
 
     def free_string(self) -> Expr:
         """Every string, with its quotes."""
@@ -57,10 +58,12 @@ class Speller:
 
     def automaton(self, language: RegularLanguage) -> Expr:
         """The strings of the language, without quotes."""
+        self._known_before = len(self._labels)
         return language.to_automaton(self._labels_of)
 
     def expression(self, expr: Expr) -> Expr:
         """The strings that a regular expression matches, without quotes."""
+        self._known_before = len(self._labels)
         return transform_expression(expr, self._spell, opaque=(Automaton,))
 
     def _spell(self, expr: Expr) -> Expr:
@@ -91,7 +94,7 @@ class Speller:
     def _labels_of(self, ranges: Ranges) -> tuple[CharClass | RuleRef, ...]:
         found = self._labels.get(ranges)
         if found is None:
-            if len(self._labels) >= MAX_CHARACTER_SETS:
+            if len(self._labels) - self._known_before >= MAX_CHARACTER_SETS:
                 raise GrammarLimitError(
                     f"The strings need more than {MAX_CHARACTER_SETS:,} sets of characters",
                     limit="character_sets",

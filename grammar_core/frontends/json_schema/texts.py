@@ -177,13 +177,17 @@ class TextLanguage:
         Given values are spelled in one way unless `lexical` is "any", and everything else in all ways.
         Raises GrammarLimitError.
         """
-        return self._spelled(lexical, Speller(define, is_plain=False))
+        return self.spelled(lexical, Speller(define, is_plain=False))
 
     def to_key_expression(self, lexical: Lexical, define: Define) -> Expr:
         """The same for keys of objects: unless `lexical` is "any", escaped only where they must be."""
-        return self._spelled(lexical, Speller(define, is_plain=lexical == "natural"))
+        return self.spelled(lexical, Speller(define, is_plain=lexical == "natural"))
 
-    def _spelled(self, lexical: Lexical, speller: Speller) -> Expr:
+    def spelled(self, lexical: Lexical, speller: Speller) -> Expr:
+        """The JSON strings, quotes included, whose values are in the set, in the spellings of `speller`.
+
+        Given values are spelled in one way unless `lexical` is "any". Raises GrammarLimitError.
+        """
         if self._values is None:
             return speller.free_string() if self.is_unrestricted() else quoted(self._body(speller))
         if not self._values:
