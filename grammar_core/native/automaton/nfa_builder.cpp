@@ -13,12 +13,16 @@ namespace {
 constexpr int32_t kMaxStates = 2'000'000;
 constexpr int64_t kMaxCopies = 100'000;
 constexpr int64_t kMaxCopiedLabels = 256;
+constexpr uint32_t kLastOfOneByte = 0x7F;
 
 }  // namespace
 
 NfaBuilder::NfaBuilder(const GrammarSource& source, Nfa& nfa)
     : source_(source), nfa_(nfa), facts_(analyze_expressions(source)) {
   symbol_of_rule_.assign(source.rule_bodies.size(), -1);
+  const size_t likely_states = source.literals.size() + source.expressions.size();
+  bytes_.reserve(likely_states);
+  nfa_.owners_.reserve(likely_states);
 }
 
 int32_t NfaBuilder::new_state(int32_t owner) {
@@ -187,7 +191,14 @@ void NfaBuilder::build_literal(const Task& task, const Expression& e) {
 
 void NfaBuilder::build_char_class(const Task& task, const Expression& e) {
   std::vector<Utf8Sequence> sequences;
-  for (int64_t i = 0; i < e.count; ++i) append_utf8_sequences(source_.ranges[e.first + i], sequences);
+  for (int64_t i = 0; i < e.count; ++i) {
+    const CodePointRange range = source_.ranges[e.first + i];
+    if (range.high > kLastOfOneByte)
+      append_utf8_sequences(range, sequences);
+    else
+      bytes_.push_back(
+          {task.from, {static_cast<uint8_t>(range.low), static_cast<uint8_t>(range.high), task.to}});
+  }
   std::map<std::tuple<int32_t, uint8_t, uint8_t>, int32_t> states;  // shares common endings
   for (const Utf8Sequence& sequence : sequences) {
     int32_t target = task.to;
@@ -326,9 +337,10 @@ void NfaBuilder::build_copies(const Task& task, const Expression& e) {
 void NfaBuilder::build_automaton(const Task& task, const Expression& e) {
   const AutomatonShape& shape = source_.automata[e.min];
   const auto labels = source_.children_of(e);
-  std::vector<std::vector<int32_t>> before(shape.state_count);
+  std::vector<Adjacency::Placed> productive;
   for (size_t i = 0; i < shape.edges.size(); ++i)
-    if (facts_.productive(labels[i])) before[shape.edges[i].to].push_back(shape.edges[i].from);
+    if (facts_.productive(labels[i])) productive.push_back({shape.edges[i].to, shape.edges[i].from});
+  const Adjacency before(shape.state_count, productive);
   std::vector<int32_t> state_of(shape.state_count, -1), pending;
   const auto keep = [&](int32_t state) {
     if (state_of[state] >= 0) return;
@@ -416,25 +428,11 @@ int32_t NfaBuilder::member_symbol(int32_t reference, bool repeatable) {
   return found->second;
 }
 
-template <typename Edge>
-void NfaBuilder::place_edges(std::vector<Placed<Edge>>& placed, std::vector<uint32_t>& begin,
-                             std::vector<Edge>& edges) {
-  begin.assign(state_count_ + 1, 0);
-  for (const auto& p : placed) ++begin[p.from + 1];
-  for (int32_t s = 0; s < state_count_; ++s) begin[s + 1] += begin[s];
-  std::vector<uint32_t> next(begin.begin(), begin.end() - 1);
-  edges.resize(placed.size());
-  for (const auto& p : placed) edges[next[p.from]++] = p.edge;
-}
-
 void NfaBuilder::finish() {
-  place_edges(bytes_, nfa_.byte_begin_, nfa_.byte_edges_);
-  place_edges(calls_, nfa_.call_begin_, nfa_.call_edges_);
-  place_edges(tokens_, nfa_.token_begin_, nfa_.token_edges_);
-  std::vector<Placed<int32_t>> empty;
-  empty.reserve(empty_.size());
-  for (const EmptyEdge& e : empty_) empty.push_back({e.from, e.to});
-  place_edges(empty, nfa_.empty_begin_, nfa_.empty_edges_);
+  place_edges(bytes_, state_count_, nfa_.byte_begin_, nfa_.byte_edges_);
+  place_edges(calls_, state_count_, nfa_.call_begin_, nfa_.call_edges_);
+  place_edges(tokens_, state_count_, nfa_.token_begin_, nfa_.token_edges_);
+  place_edges(empty_, state_count_, nfa_.empty_begin_, nfa_.empty_edges_);
   nfa_.accepts_.assign(state_count_, -1);
   for (size_t i = 0; i < nfa_.symbols_.size(); ++i)
     if (!nfa_.symbols_[i].is_counter()) nfa_.accepts_[nfa_.symbols_[i].accept] = static_cast<int32_t>(i);

@@ -21,9 +21,6 @@ class NfaBuilder {
     int32_t from, to;
     int32_t owner;  // the symbol whose text is built
   };
-  struct EmptyEdge {
-    int32_t from, to;
-  };
   template <typename Edge>
   struct Placed {
     int32_t from;
@@ -61,8 +58,6 @@ class NfaBuilder {
   int32_t members_symbol(int32_t expression);
   int32_t member_symbol(int32_t reference, bool repeatable);
   void finish();
-  template <typename Edge>
-  void place_edges(std::vector<Placed<Edge>>& placed, std::vector<uint32_t>& begin, std::vector<Edge>& edges);
 
   const GrammarSource& source_;
   Nfa& nfa_;
@@ -71,7 +66,7 @@ class NfaBuilder {
   std::vector<Placed<ByteEdge>> bytes_;
   std::vector<Placed<CallEdge>> calls_;
   std::vector<Placed<TokenEdge>> tokens_;
-  std::vector<EmptyEdge> empty_;
+  std::vector<Placed<int32_t>> empty_;
   std::vector<int32_t> symbol_of_rule_;
   std::unordered_map<int32_t, int32_t> symbol_of_repeat_, symbol_of_members_;
   std::unordered_map<int32_t, int32_t> frame_of_rule_;  // counters that give a rule a frame of its own

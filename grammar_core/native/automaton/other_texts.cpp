@@ -52,7 +52,7 @@ void NfaBuilder::build_other_texts(const Task& task, const Expression& e) {
   std::unordered_map<int32_t, std::vector<ByteEdge>> bytes;
   std::unordered_map<int32_t, std::vector<int32_t>> empty;
   for (size_t i = first_byte; i < bytes_.size(); ++i) bytes[bytes_[i].from].push_back(bytes_[i].edge);
-  for (size_t i = first_empty; i < empty_.size(); ++i) empty[empty_[i].from].push_back(empty_[i].to);
+  for (size_t i = first_empty; i < empty_.size(); ++i) empty[empty_[i].from].push_back(empty_[i].edge);
   std::map<std::pair<int32_t, int32_t>, int32_t> copies;
   std::vector<std::pair<int32_t, int32_t>> pending;
   const auto copy = [&](int32_t node, int32_t state) {
