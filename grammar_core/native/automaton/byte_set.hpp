@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
 namespace syntagma {
@@ -10,9 +11,33 @@ class ByteSet {
  public:
   void add(uint8_t byte) { words_[byte >> 6] |= uint64_t{1} << (byte & 63); }
   void add_range(uint8_t low, uint8_t high) {
-    for (int byte = low; byte <= high; ++byte) add(static_cast<uint8_t>(byte));
+    for (int word = low >> 6; word <= high >> 6; ++word) {
+      const int first = word == low >> 6 ? low & 63 : 0, last = word == high >> 6 ? high & 63 : 63;
+      words_[word] |= (~uint64_t{0} >> (63 - (last - first))) << first;
+    }
   }
   bool contains(uint8_t byte) const { return (words_[byte >> 6] >> (byte & 63)) & 1; }
+
+  bool contains_all(const ByteSet& other) const {
+    for (size_t i = 0; i < words_.size(); ++i)
+      if ((other.words_[i] & ~words_[i]) != 0) return false;
+    return true;
+  }
+  // The smallest member after `byte` that `other` has too, or 256.
+  int next_common(int byte, const ByteSet& other) const {
+    for (int word = (byte + 1) >> 6; word < 4; ++word) {
+      uint64_t common = words_[word] & other.words_[word];
+      if (word == (byte + 1) >> 6) common &= ~uint64_t{0} << ((byte + 1) & 63);
+      if (common != 0) return 64 * word + std::countr_zero(common);
+    }
+    return 256;
+  }
+  // How many members are smaller than `byte`.
+  int count_below(uint8_t byte) const {
+    int count = std::popcount(words_[byte >> 6] & ((uint64_t{1} << (byte & 63)) - 1));
+    for (int word = 0; word < byte >> 6; ++word) count += std::popcount(words_[word]);
+    return count;
+  }
 
   // Adds every member of `other`; true if that changed anything.
   bool merge(const ByteSet& other) {

@@ -7,6 +7,7 @@ namespace {
 
 constexpr uint32_t kHandedOver = 64;        // nodes from which on a look-up is cheaper than walking them
 constexpr size_t kLargeDifference = 4'000;  // nodes of a comparison that cost more than a walk of its own
+constexpr uint8_t kFirstLead = 0xC2;        // of the bytes that begin a character outside ASCII
 constexpr uint32_t kLargeSubtree = 256;     // nodes from which on it pays to look into what a state can read
 
 void add_consumed(std::vector<ConsumedTokens>& consumed, std::pair<uint32_t, uint32_t> ranks, int32_t extra) {
@@ -35,13 +36,13 @@ void VocabularyWalk::walk_below(uint32_t origin, int32_t start, bool counted, Wa
   const auto trie = vocabulary_.trie();
   const uint32_t end = trie[origin].subtree_end;
   path_[trie[origin].depth] = {start, 0};
-  for (uint32_t node = origin + 1; node < end;) {
+  for (uint32_t node = first_below(origin); node < end;) {
     const TrieNode& n = trie[node];
     TimeLimit::tick();
     const PathEntry before = path_[n.depth - 1];
     const int32_t state = walker_.next(before.state, n.byte);
     if (state == kNone) {
-      node = n.subtree_end;
+      node = after_subtree(node);
       continue;
     }
     int32_t iterations = 0, extra = 0;
@@ -53,14 +54,14 @@ void VocabularyWalk::walk_below(uint32_t origin, int32_t start, bool counted, Wa
     }
     add_consumed(findings.consumed, vocabulary_.ranks_at(node), extra);
     if (n.subtree_end == node + 1) {
-      ++node;
+      node = after_subtree(node);
       continue;
     }
     const bool is_handed_over =
         !counted && n.subtree_end - node >= kHandedOver && walker_.has_inner_frame(state);
     if (!is_handed_over && consumes_all_below(before.state, state, node, counted)) {
       add_consumed(findings.consumed, vocabulary_.ranks_below(node), extra);
-      node = n.subtree_end;
+      node = after_subtree(node);
       continue;
     }
     const int32_t reports = walker_.reports(state);
@@ -68,12 +69,34 @@ void VocabularyWalk::walk_below(uint32_t origin, int32_t start, bool counted, Wa
       findings.leaving.push_back({reports, static_cast<int32_t>(node), iterations});
     if (is_handed_over) findings.handed_over.push_back({state, static_cast<int32_t>(node)});
     if (is_handed_over || !walker_.has_items(state)) {
-      node = n.subtree_end;
+      node = after_subtree(node);
       continue;
     }
     path_[n.depth] = {state, iterations};
-    ++node;
+    node = first_below(node);
   }
+}
+
+// The first child of `node` that its state on the path can read; or what comes after the node.
+uint32_t VocabularyWalk::first_below(uint32_t node) {
+  const TrieNode& n = vocabulary_.trie()[node];
+  const Fan* fan = vocabulary_.fan(node);
+  if (fan == nullptr) return node + 1;
+  PathEntry& entry = path_[n.depth];
+  entry.fan = fan;
+  entry.live = walker_.live_bytes(entry.state);
+  entry.end = n.subtree_end;
+  const uint32_t child = fan->next_child(-1, entry.live);
+  return child != 0 ? child : n.subtree_end;
+}
+
+// What comes after the subtree of `node`, without siblings that the parent's state cannot read.
+uint32_t VocabularyWalk::after_subtree(uint32_t node) const {
+  const TrieNode& n = vocabulary_.trie()[node];
+  const PathEntry& parent = path_[n.depth - 1];
+  if (parent.fan == nullptr) return n.subtree_end;
+  const uint32_t sibling = parent.fan->next_child(n.byte, parent.live);
+  return sibling != 0 ? sibling : parent.end;
 }
 
 WalkFindings VocabularyWalk::run(int32_t start, const MergedTrie& rests) {
@@ -124,7 +147,7 @@ WalkDifference VocabularyWalk::compare(int32_t start, int32_t other) {
     const PathEntry& before = path_[n.depth - 1];
     const int32_t mine = before.state == kNone ? kNone : walker_.next(before.state, n.byte);
     const int32_t theirs = before.other == kNone ? kNone : walker_.next(before.other, n.byte);
-    if (mine == theirs) {
+    if (mine == theirs || (n.byte >= kFirstLead && walker_.continue_alike(mine, theirs))) {
       node = n.subtree_end;
       continue;
     }
@@ -155,10 +178,21 @@ bool VocabularyWalk::consumes_all_below(int32_t before, int32_t state, uint32_t 
   const bool loops =
       (state == before || walker_.loop_known(state)) && (below & ~walker_.loop_groups(state)) == 0;
   if (!loops && !counted && vocabulary_.trie()[node].subtree_end - node >= kLargeSubtree)
-    return (below & ~walker_.safe_groups(state)) == 0;
+    return reads_all_children(state, node) && (below & ~walker_.safe_groups(state)) == 0;
   if (!loops) return false;
   if (!counted) return true;
   return walker_.between_iterations(state) && (below & follow(walker_.reports(state)).groups) == 0;
+}
+
+// Whether every byte that comes next below `node` leads somewhere, which says at once of most states that
+// they do not consume everything: all that was computed is needed by the walk that goes on then.
+bool VocabularyWalk::reads_all_children(int32_t state, uint32_t node) {
+  const auto trie = vocabulary_.trie();
+  const Fan* fan = vocabulary_.fan(node);
+  if (fan != nullptr && !walker_.live_bytes(state).contains_all(fan->bytes)) return false;
+  for (uint32_t child = node + 1; child < trie[node].subtree_end; child = trie[child].subtree_end)
+    if (walker_.next(state, trie[child].byte) == kNone) return false;
+  return true;
 }
 
 const VocabularyWalk::Follow& VocabularyWalk::follow(int32_t reports) {

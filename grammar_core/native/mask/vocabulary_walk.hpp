@@ -70,7 +70,10 @@ class VocabularyWalk {
   };
 
   void walk_below(uint32_t origin, int32_t start, bool counted, WalkFindings& findings);
+  uint32_t first_below(uint32_t node);
+  uint32_t after_subtree(uint32_t node) const;
   bool consumes_all_below(int32_t before, int32_t state, uint32_t node, bool counted);
+  bool reads_all_children(int32_t state, uint32_t node);
   const Follow& follow(int32_t reports);
   bool may_continue(uint32_t node, int32_t reports);
 
@@ -81,7 +84,10 @@ class VocabularyWalk {
   struct PathEntry {
     int32_t state;
     int32_t iterations;
-    int32_t other = kNone;  // of a comparison
+    int32_t other = kNone;     // of a comparison
+    const Fan* fan = nullptr;  // of the node, when only children that `live` has are walked
+    ByteSet live = {};
+    uint32_t end = 0;  // the node's subtree_end
   };
   std::vector<PathEntry> path_;  // by depth
 };

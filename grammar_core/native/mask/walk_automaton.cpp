@@ -57,7 +57,47 @@ bool WalkAutomaton::is_inner_frame(Item item) {
     if (arena_.parents(parents).size() != 1) return false;
     parents = arena_.node(arena_.parents(parents)[0]).parents;
   }
-  return parents != kBaseParents && !automaton_.regular_frame(item.macro).empty();
+  return parents != kBaseParents && !automaton_.regular_frame(item.macro).empty() &&
+         (!automaton_.is_frame_start(item.macro) ||
+          automaton_.next(item.macro, automaton_.nfa().class_of('a')) == item.macro);
+}
+
+const ByteSet& WalkAutomaton::compute_live(int32_t state) {
+  ByteSet live;
+  for (const Item& item : items(state)) {
+    live.merge(automaton_.live_bytes(item.macro));
+    if (!automaton_.state(item.macro).has_calls) continue;
+    const MacroState& m = automaton_.with_calls(item.macro);
+    for (const int32_t start : {m.call_start, m.tail_call_start})
+      if (start != kNone) live.merge(automaton_.live_bytes(start));
+  }
+  states_[state].live = live;
+  states_[state].live_known = true;
+  return states_[state].live;
+}
+
+bool WalkAutomaton::is_within_character(int32_t state) {
+  const std::vector<Item> all = items(state);
+  return states_[state].reports == 0 && std::all_of(all.begin(), all.end(), [&](const Item& item) {
+           return automaton_.is_within_character(item.macro);
+         });
+}
+
+// Recurses for the rest of a character, which is three bytes at most.
+bool WalkAutomaton::continue_alike(int32_t a, int32_t b) {
+  if (a == b) return true;
+  if (a == kNone || b == kNone) return false;
+  const auto [known, added] = alike_.try_emplace(static_cast<uint64_t>(a) << 32 | static_cast<uint32_t>(b));
+  if (!added) return known->second;
+  bool alike = is_within_character(a) && is_within_character(b);
+  int previous_class = -1;
+  for (int byte = 0x80; alike && byte <= 0xBF; ++byte) {
+    const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(byte));
+    if (byte_class == previous_class) continue;
+    previous_class = byte_class;
+    alike = continue_alike(next(a, static_cast<uint8_t>(byte)), next(b, static_cast<uint8_t>(byte)));
+  }
+  return alike_[static_cast<uint64_t>(a) << 32 | static_cast<uint32_t>(b)] = alike;
 }
 
 int32_t WalkAutomaton::resumed(int32_t parents, int32_t reports) {
@@ -111,12 +151,13 @@ bool WalkAutomaton::is_between_iterations(const Configuration& configuration) co
 }
 
 int32_t WalkAutomaton::compute_next(int32_t state, int byte_class) {
+  const size_t slot = static_cast<size_t>(state) * class_count_ + byte_class;
+  if (!live_bytes(state).contains(automaton_.nfa().representative(byte_class))) return next_[slot] = kNone;
   items_.clear();
   const auto key = keys_[state];
   for (size_t i = 1; i < key.size(); i += 2) items_.push_back({key[i], key[i + 1]});
   stepper_.step(items_, byte_class, scratch_);
   const int32_t target = scratch_.alive() ? intern(scratch_) : kNone;
-  const size_t slot = static_cast<size_t>(state) * class_count_ + byte_class;
   next_[slot] = target;
   if (scratch_.counted)
     finished_[slot] = target != kNone && states_[target].between_iterations ? 1 : kUncountable;

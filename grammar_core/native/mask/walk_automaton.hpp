@@ -31,11 +31,14 @@ class WalkAutomaton {
   int32_t usual_target(int32_t state);
   std::vector<Item> items(int32_t state) const;
   // Whether a state has few items, one of them in a regular frame above somebody else than the base: what
-  // that does with the rest of a token is a matter of the frame alone.
+  // that does with the rest of a token is a matter of the frame alone. Where a frame only begins, as it may
+  // after each of many spaces, its first byte is waited for; not where it begins with free text.
   bool has_inner_frame(int32_t state) {
     const int8_t known = states_[state].inner_frame;
     return known != kNotKnown ? known != 0 : compute_inner_frame(state);
   }
+  // Whether two states in the middle of a character do the same with its rest, and are one state behind it.
+  bool continue_alike(int32_t a, int32_t b);
   // The state after `reports` were handed to `parents`; kNone if that leads nowhere.
   int32_t resumed(int32_t parents, int32_t reports);
   // The state of a single item.
@@ -45,6 +48,10 @@ class WalkAutomaton {
     const int byte_class = automaton_.nfa().class_of(byte);
     const int32_t target = next_[static_cast<size_t>(state) * class_count_ + byte_class];
     return target != kUnknown ? target : compute_next(state, byte_class);
+  }
+  // Bytes that lead somewhere, and maybe a few that do not.
+  const ByteSet& live_bytes(int32_t state) {
+    return states_[state].live_known ? states_[state].live : compute_live(state);
   }
   // Token sets that may come next in `state`, as indices into Nfa::token_sets.
   std::vector<int32_t> token_sets(int32_t state);
@@ -83,8 +90,10 @@ class WalkAutomaton {
     bool loop_known = false;
     GroupSet loop_groups = 0;
     bool safe_known = false;
+    bool live_known = false;
     GroupSet safe_groups = 0;
     int8_t inner_frame = kNotKnown;
+    ByteSet live;
   };
   // Where the characters of each group lead, if all of them lead somewhere.
   struct CharacterTargets {
@@ -93,6 +102,8 @@ class WalkAutomaton {
   };
 
   static constexpr int8_t kNotKnown = -1;
+  const ByteSet& compute_live(int32_t state);
+  bool is_within_character(int32_t state);
   bool compute_inner_frame(int32_t state);
   bool is_inner_frame(Item item);
   int32_t intern(const Configuration& configuration);
@@ -120,6 +131,7 @@ class WalkAutomaton {
   std::vector<int32_t> key_;
   std::vector<Item> items_;
   std::unordered_map<int32_t, CharacterTargets> character_targets_;
+  std::unordered_map<uint64_t, bool> alike_;  // by pairs of states
 };
 
 }  // namespace syntagma

@@ -9,6 +9,9 @@
 namespace syntagma {
 namespace {
 
+constexpr size_t kManyChildren = 16;  // from which on a node has a Fan
+constexpr size_t kMostFans = UINT16_MAX;
+
 std::array<uint8_t, 256> make_groups() {
   std::array<uint8_t, 256> groups{};
   int next = 0;
@@ -76,6 +79,7 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> sto
   });
   build_trie();
   summarize_subtrees();
+  build_fans();
 }
 
 bool Vocabulary::is_stop_token(int32_t id) const {
@@ -152,6 +156,21 @@ void Vocabulary::summarize_subtrees() {
   }
 }
 
+void Vocabulary::build_fans() {
+  fans_.resize(1);
+  for (uint32_t node = 0; node + 1 < trie_.size() && fans_.size() < kMostFans; ++node) {
+    if (trie_[node].subtree_end - node <= kManyChildren) continue;
+    Fan fan;
+    for (uint32_t child = node + 1; child < trie_[node].subtree_end; child = trie_[child].subtree_end) {
+      fan.bytes.add(trie_[child].byte);
+      fan.children.push_back(child);
+    }
+    if (fan.children.size() < kManyChildren) continue;
+    trie_[node].fan = static_cast<uint16_t>(fans_.size());
+    fans_.push_back(std::move(fan));
+  }
+}
+
 Vocabulary::LongestMatch Vocabulary::longest_match(std::string_view text) const {
   LongestMatch match{-1, false};
   uint32_t node = 0;
@@ -181,7 +200,8 @@ const std::vector<uint32_t>& Vocabulary::tokens_up_to(int32_t characters) const 
 
 size_t Vocabulary::memory_bytes() const {
   return bytes_.size() + token_begin_.size() * sizeof(uint32_t) + token_at_rank_.size() * sizeof(int32_t) +
-         trie_.size() * sizeof(TrieNode) + text_mask_.size() * sizeof(uint32_t);
+         trie_.size() * sizeof(TrieNode) + fans_.size() * (sizeof(Fan) + 32 * sizeof(uint32_t)) +
+         text_mask_.size() * sizeof(uint32_t);
 }
 
 }  // namespace syntagma

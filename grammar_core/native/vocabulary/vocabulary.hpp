@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "automaton/byte_set.hpp"
+
 namespace syntagma {
 
 // Sets of bytes coarse enough for one word: every group lies in a handful of ranges of ASCII, and all of
@@ -28,6 +30,19 @@ struct TrieNode {
   uint16_t depth;       // bytes from the root, which has depth 0 and no byte
   uint16_t characters;  // the same in characters: bytes that do not continue one
   uint8_t byte;
+  uint16_t fan;  // number of its Fan, or 0
+};
+
+// The children of a node that has many of them, so that a walk can go to those that matter.
+struct Fan {
+  ByteSet bytes;
+  std::vector<uint32_t> children;  // by byte
+
+  // The first child behind `byte` (-1: the very first) whose byte is in `wanted`; 0 if there is none.
+  uint32_t next_child(int byte, const ByteSet& wanted) const {
+    const int next = bytes.next_common(byte, wanted);
+    return next < 256 ? children[bytes.count_below(static_cast<uint8_t>(next))] : 0;
+  }
 };
 
 class Vocabulary {
@@ -49,6 +64,8 @@ class Vocabulary {
   bool is_free_token(int32_t id) const;
 
   std::span<const TrieNode> trie() const { return {trie_.data(), trie_.size() - 1}; }
+  // The children of a node if it has many, or null.
+  const Fan* fan(uint32_t node) const { return trie_[node].fan != 0 ? &fans_[trie_[node].fan] : nullptr; }
   // Tokens that end at `node`, and those that end at it or below, as ranks [first, second).
   std::pair<uint32_t, uint32_t> ranks_at(uint32_t node) const {
     return {trie_[node].first_rank, trie_[node + 1].first_rank};
@@ -77,6 +94,7 @@ class Vocabulary {
  private:
   void build_trie();
   void summarize_subtrees();
+  void build_fans();
   bool has_children(uint32_t node) const { return trie_[node].subtree_end != node + 1; }
 
   int32_t size_;
@@ -86,6 +104,7 @@ class Vocabulary {
   std::vector<int32_t> control_tokens_;
   std::vector<int32_t> token_at_rank_;
   std::vector<TrieNode> trie_;  // one sentinel at the end
+  std::vector<Fan> fans_;       // number 0 is none
   std::vector<uint16_t> characters_at_rank_;
   mutable std::mutex up_to_mutex_;
   mutable std::map<int32_t, std::vector<uint32_t>> up_to_;
