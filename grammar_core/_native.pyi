@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 class Vocabulary:
@@ -23,6 +23,17 @@ class CompiledGrammar:
     @property
     def automaton_bytes(self) -> int:
         """Of those, the bytes of the automaton, which only grows."""
+
+def lower_rules(
+    kinds: tuple[type[Any], ...],
+    rules: tuple[Any, ...],
+    index_of_rule: dict[str, int],
+    expansions: dict[type[Any], Callable[[Any], Any]],
+) -> tuple[bytes, bytes, list[str]]:
+    """The words of the program, the bytes of its literals, and the names of captures.
+
+    Raises KeyError for a rule without an index and for a class of nodes without an expansion.
+    """
 
 def compile(
     words: bytes,

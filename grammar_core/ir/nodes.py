@@ -6,7 +6,7 @@ All nodes are immutable and cheap to build. They are named tuples, whose equalit
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 MAX_CODE_POINT = 0x10FFFF
 FIRST_SURROGATE = 0xD800
@@ -218,17 +218,6 @@ class Rule(NamedTuple):
     body: Expr
     options: RuleOptions = NO_OPTIONS
     lookahead: Expr | None = None
-
-
-class KnownRule(Rule):
-    """A rule that is used in many grammars: its lowered form is kept once it was needed (`lowered`).
-
-    `group`: where it is the first of several rules without options that come together, all of them;
-    `lowered` is then theirs.
-    """
-
-    lowered: Any = None
-    group: tuple[Rule, ...] | None = None
 
 
 EMPTY = Sequence(())

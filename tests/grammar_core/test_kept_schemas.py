@@ -18,9 +18,6 @@ from grammar_core import (
 from grammar_core.cache import BoundedCache
 from grammar_core.frontends.structural_tag.notations.blocks import schema_block
 from grammar_core.frontends.structural_tag.notations.notation import NotationOptions
-from grammar_core.ir.nodes import KnownRule, Rule
-from grammar_core.lowering import lower_grammar
-from grammar_core.passes.expand_macros import NATIVE_EXPANSIONS
 
 _SCHEMAS: list[Any] = [
     {"type": "object", "properties": {"a": {"type": "string"}, "json_value": {"type": "integer"}}},
@@ -78,32 +75,6 @@ def test_rules_of_a_schema_are_made_once() -> None:
     own = [rule for rule in first.rules if rule.name.startswith("schema.")]
     assert len(own) > 6
     assert all(kept[rule.name] is rule for rule in own)
-
-
-def test_the_lowered_form_that_is_kept_is_that_of_the_rules() -> None:
-    grammar = Grammar.from_structural_tag(_tag(*_SCHEMAS))
-    lower_grammar(grammar, NATIVE_EXPANSIONS)
-    plain = Grammar(
-        tuple(Rule(*rule) for rule in grammar.rules),
-        grammar.root,
-    )
-    kept, anew = (lower_grammar(each, NATIVE_EXPANSIONS) for each in (grammar, plain))
-    assert kept.rule_names == anew.rule_names
-    assert len(kept.words) == len(anew.words)
-    compiler = GrammarCompiler(_BYTES, cache_enabled=False)
-    for each in (grammar, plain):
-        assert accepts(compiler.compile_grammar(each), "<0>" + json.dumps(_VALUES[0]) + "</0>")
-
-
-def test_a_group_that_lost_a_rule_is_lowered_rule_by_rule() -> None:
-    grammar = Grammar.from_structural_tag(_tag(_SCHEMAS[0]))
-    first = next(rule for rule in grammar.rules if isinstance(rule, KnownRule) and rule.group)
-    assert first.group is not None
-    moved = tuple(rule for rule in grammar.rules if rule is not first.group[-1])
-    compiled = GrammarCompiler(_BYTES, cache_enabled=False).compile_grammar(
-        Grammar((*moved, first.group[-1]), grammar.root)
-    )
-    assert accepts(compiled, "<0>" + json.dumps(_VALUES[0]) + "</0>")
 
 
 def test_an_error_is_the_same_each_time() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from grammar_core.errors import GrammarError
@@ -41,7 +40,6 @@ from grammar_core.ir.nodes import (
     CharClass,
     Choice,
     Expr,
-    KnownRule,
     Literal,
     OtherTexts,
     Rule,
@@ -201,7 +199,7 @@ class Emitter:
                 return reference
         if hint in _RECURRING and not known and (self.shares_rules or not self._prefix):
             reference = RuleRef(hint if self.shares_rules else self.fresh(hint))
-            self.rules.append(_recurring_rule(reference.name, body))
+            self.rules.append(Rule(reference.name, body))
         else:
             reference = self.add(hint, body)
         known.setdefault(body, []).append((body, reference))
@@ -408,11 +406,6 @@ class Emitter:
         self.rules.append(Rule(an_object.name, object_emission.any_object(self, anything)))
         self.rules.append(Rule(an_array.name, array_emission.any_array(self, anything)))
         return anything
-
-
-@lru_cache(maxsize=16)
-def _recurring_rule(name: str, body: Expr) -> KnownRule:
-    return KnownRule(name, body)
 
 
 def _rule_name(hint: str) -> str:

@@ -20,7 +20,7 @@ from grammar_core.frontends.json_schema.expansion import Expander
 from grammar_core.frontends.json_schema.layout import LayoutOptions, build_layout
 from grammar_core.frontends.json_schema.remembered import matching
 from grammar_core.frontends.json_schema.texts import Lexical
-from grammar_core.ir.nodes import Automaton, Expr, KnownRule, Rule
+from grammar_core.ir.nodes import Automaton, Expr, Rule
 
 _REMEMBERED = 1_024
 _MAX_TEXT = 400
@@ -80,7 +80,7 @@ def _settled(emitter: Emitter, expr: Expr) -> LeafRules | None:
     """The rules, unless they are so many that they are not to be kept."""
     if sum(map(_size, emitter.rules)) > _MAX_EDGES:
         return None
-    return LeafRules(expr, tuple(KnownRule(rule.name, rule.body) for rule in emitter.rules))
+    return LeafRules(expr, tuple(emitter.rules))
 
 
 def _prefix(description: str) -> str:

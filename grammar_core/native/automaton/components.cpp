@@ -7,7 +7,7 @@ namespace {
 
 class Tarjan {
  public:
-  explicit Tarjan(const std::vector<std::vector<int32_t>>& successors)
+  explicit Tarjan(const Adjacency& successors)
       : successors_(successors),
         index_(successors.size(), -1),
         low_(successors.size()),
@@ -33,8 +33,8 @@ class Tarjan {
     open(root);
     while (!path_.empty()) {
       const int32_t v = path_.back();
-      if (next_edge_[v] < successors_[v].size()) {
-        const int32_t w = successors_[v][next_edge_[v]++];
+      if (const std::span<const int32_t> following = successors_[v]; next_edge_[v] < following.size()) {
+        const int32_t w = following[next_edge_[v]++];
         if (index_[w] < 0) {
           open(w);
         } else if (result_.of[w] < 0) {
@@ -61,11 +61,11 @@ class Tarjan {
 
   void mark_cyclic() {
     for (size_t v = 0; v < successors_.size(); ++v)
-      for (const int32_t w : successors_[v])
+      for (const int32_t w : successors_[static_cast<int32_t>(v)])
         if (w == static_cast<int32_t>(v)) result_.cyclic[result_.of[v]] = 1;
   }
 
-  const std::vector<std::vector<int32_t>>& successors_;
+  const Adjacency& successors_;
   std::vector<int32_t> index_, low_;
   std::vector<size_t> next_edge_;
   std::vector<int32_t> path_, open_;
@@ -75,8 +75,6 @@ class Tarjan {
 
 }  // namespace
 
-Components find_components(const std::vector<std::vector<int32_t>>& successors) {
-  return Tarjan(successors).run();
-}
+Components find_components(const Adjacency& successors) { return Tarjan(successors).run(); }
 
 }  // namespace syntagma

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "automaton/adjacency.hpp"
+
 namespace syntagma {
 
 struct Components {
@@ -12,6 +14,6 @@ struct Components {
   std::vector<uint8_t> cyclic;  // by component: has an edge inside itself
 };
 
-Components find_components(const std::vector<std::vector<int32_t>>& successors);
+Components find_components(const Adjacency& successors);
 
 }  // namespace syntagma

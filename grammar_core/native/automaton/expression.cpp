@@ -183,6 +183,13 @@ Expression read_expression(GrammarSource& source, std::vector<int32_t>& stack, P
 
 }  // namespace
 
+Adjacency AutomatonShape::edges_by_source() const {
+  std::vector<Adjacency::Placed> placed;
+  placed.reserve(edges.size());
+  for (size_t i = 0; i < edges.size(); ++i) placed.push_back({edges[i].from, static_cast<int32_t>(i)});
+  return Adjacency(state_count, placed);
+}
+
 bool TokenSet::contains(int32_t id) const {
   return std::binary_search(ids.begin(), ids.end(), id) != negated;
 }

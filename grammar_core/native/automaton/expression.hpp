@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "automaton/adjacency.hpp"
 #include "automaton/member_order.hpp"
 
 namespace syntagma {
@@ -50,6 +51,9 @@ struct AutomatonShape {
   int32_t state_count;
   std::vector<int32_t> accepting;
   std::vector<Edge> edges;
+
+  // The edges' numbers by the states that they leave.
+  Adjacency edges_by_source() const;
 };
 
 struct TokenSet {

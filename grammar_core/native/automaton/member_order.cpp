@@ -16,13 +16,12 @@ MemberOrder::MemberOrder(const MembersShape& shape, const std::vector<uint8_t>& 
       max_(shape.max),
       required_(shape.required),
       repeatable_(shape.repeatable),
-      possible_(possible),
-      implied_(shape.count) {
-  for (const auto& [member, other] : shape.implications) {
-    if (member == other) continue;
-    implied_[member].push_back(other);
-    has_implications_ = true;
-  }
+      possible_(possible) {
+  std::vector<Adjacency::Placed> implications;
+  for (const auto& [member, other] : shape.implications)
+    if (member != other) implications.push_back({member, other});
+  has_implications_ = !implications.empty();
+  implied_ = Adjacency(count_, implications);
   required_before_.assign(count_ + 1, 0);
   possible_before_.assign(count_ + 1, 0);
   for (int32_t i = 0; i < count_; ++i) {

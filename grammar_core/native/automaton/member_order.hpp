@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "automaton/adjacency.hpp"
 #include "automaton/interner.hpp"
 
 namespace syntagma {
@@ -74,7 +75,7 @@ class MemberOrder {
   bool ordered_;
   int64_t min_, max_;
   std::vector<uint8_t> required_, repeatable_, possible_;
-  std::vector<std::vector<int32_t>> implied_;
+  Adjacency implied_;
   bool has_implications_ = false;
   bool may_repeat_ = false;               // some possible member is repeatable
   std::vector<int32_t> required_before_;  // required members that come once, before each index

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kLargestShape = 4'000;  // states up to which frames are shared between grammars
 
 // Adds every set to the sets of its users until nothing changes.
-void propagate(std::vector<ByteSet>& sets, const std::vector<std::vector<int32_t>>& users) {
+void propagate(std::vector<ByteSet>& sets, const Adjacency& users) {
   std::vector<int32_t> pending(sets.size());
   std::vector<uint8_t> queued(sets.size(), 1);
   for (size_t i = 0; i < sets.size(); ++i) pending[i] = static_cast<int32_t>(i);
@@ -81,10 +81,12 @@ void Nfa::compute_byte_classes() {
 }
 
 // Which states reach their accept state over empty edges.
-std::vector<uint8_t> Nfa::states_before_acceptance() {
-  std::vector<std::vector<int32_t>> before(state_count());
+std::vector<uint8_t> Nfa::states_before_acceptance() const {
+  std::vector<Adjacency::Placed> reversed;
+  reversed.reserve(empty_edges_.size());
   for (int32_t s = 0; s < state_count(); ++s)
-    for (const int32_t target : empty_edges(s)) before[target].push_back(s);
+    for (const int32_t target : empty_edges(s)) reversed.push_back({target, s});
+  const Adjacency before(state_count(), reversed);
   std::vector<uint8_t> accepting(state_count(), 0);
   std::vector<int32_t> pending;
   const auto mark = [&](int32_t s) {
@@ -103,39 +105,61 @@ std::vector<uint8_t> Nfa::states_before_acceptance() {
   return accepting;
 }
 
-// Least fixpoints of first and follow sets. `first` holds, for each state, the bytes that may come next
-// before its symbol ends; a state uses those of the states it reaches over empty edges and of the symbols it
-// calls.
+// Where the texts of a symbol begin, as if every member of a list could come first.
+int32_t Nfa::start_of(int32_t symbol) const {
+  const Symbol& s = symbols_[symbol];
+  const int32_t start = s.is_counter() ? symbols_[s.counter_body].start : s.start;
+  return is_derived(start) ? loops_[derived(start).loop].entrance : start;
+}
+
+// For each state of `wanted` the bytes that may come next before its symbol ends, as a least fixpoint: a
+// state uses those of the states that it reaches over empty edges and of the symbols that it calls.
+Nfa::FirstSets Nfa::first_sets(std::span<const int32_t> wanted) const {
+  FirstSets first{std::vector<int32_t>(state_count(), -1), {}};
+  std::vector<int32_t> states;
+  const auto place = [&](int32_t state) {
+    if (first.position[state] < 0) {
+      first.position[state] = static_cast<int32_t>(states.size());
+      states.push_back(state);
+      first.sets.emplace_back();
+    }
+    return first.position[state];
+  };
+  for (const int32_t state : wanted) place(state);
+  std::vector<Adjacency::Placed> users;
+  for (int32_t user = 0; user < static_cast<int32_t>(states.size()); ++user) {  // grows as states are reached
+    TimeLimit::tick();
+    const int32_t s = states[user];
+    for (const ByteEdge& e : byte_edges(s)) first.sets[user].add_range(e.low, e.high);
+    for (const int32_t target : empty_edges(s)) users.push_back({place(target), user});
+    for (const CallEdge& call : call_edges(s)) users.push_back({place(start_of(call.symbol)), user});
+  }
+  propagate(first.sets, Adjacency(states.size(), users));
+  return first;
+}
+
+// Least fixpoint: a call is followed by what its target begins with, and where nothing needs to come there by
+// what follows the symbol that calls.
 void Nfa::compute_follow() {
   const auto n = static_cast<int32_t>(symbols_.size());
-  const auto start_of = [&](int32_t symbol) {
-    const Symbol& s = symbols_[symbol];
-    const int32_t start = s.is_counter() ? symbols_[s.counter_body].start : s.start;
-    return is_derived(start) ? loops_[derived(start).loop].entrance : start;
-  };
-  std::vector<ByteSet> first(state_count());
-  std::vector<std::vector<int32_t>> users(state_count());
-  for (int32_t s = 0; s < state_count(); ++s) {
-    for (const ByteEdge& e : byte_edges(s)) first[s].add_range(e.low, e.high);
-    for (const int32_t target : empty_edges(s)) users[target].push_back(s);
-    for (const CallEdge& call : call_edges(s)) users[start_of(call.symbol)].push_back(s);
-  }
-  propagate(first, users);
   const std::vector<uint8_t> accepting = states_before_acceptance();
-  follow_.assign(n, {});
-  std::vector<std::vector<int32_t>> follow_users(n);
+  std::vector<CallEdge> uses = call_edges_;
+  std::vector<Adjacency::Placed> users;
   for (int32_t symbol = 0; symbol < n; ++symbol) {
-    if (!symbols_[symbol].is_counter()) continue;
     const int32_t body = symbols_[symbol].counter_body;
-    follow_[body].merge(first[start_of(body)]);
-    follow_users[symbol].push_back(body);
+    if (!symbols_[symbol].is_counter()) continue;
+    uses.push_back({body, start_of(body)});  // another iteration
+    users.push_back({symbol, body});
   }
-  for (int32_t s = 0; s < state_count(); ++s)
-    for (const CallEdge& call : call_edges(s)) {
-      follow_[call.symbol].merge(first[call.target]);
-      if (accepting[call.target]) follow_users[owners_[call.target]].push_back(call.symbol);
-    }
-  propagate(follow_, follow_users);
+  std::vector<int32_t> targets;
+  targets.reserve(uses.size());
+  for (const CallEdge& use : uses) targets.push_back(use.target);
+  for (const CallEdge& call : call_edges_)
+    if (accepting[call.target]) users.push_back({owners_[call.target], call.symbol});
+  const FirstSets first = first_sets(targets);
+  follow_.assign(n, {});
+  for (const CallEdge& use : uses) follow_[use.symbol].merge(first.sets[first.position[use.target]]);
+  propagate(follow_, Adjacency(n, users));
 }
 
 void Nfa::compute_unit_calls() {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "automaton/adjacency.hpp"
 #include "automaton/byte_set.hpp"
 #include "automaton/expression.hpp"
 #include "automaton/member_loop.hpp"
@@ -65,6 +66,9 @@ class Nfa {
   std::span<const ByteEdge> byte_edges(int32_t state) {
     if (is_derived(state)) return expanded(state).bytes;
     return {byte_edges_.data() + byte_begin_[state], byte_edges_.data() + byte_begin_[state + 1]};
+  }
+  std::span<const CallEdge> call_edges(int32_t state) const {  // of a state that is not derived
+    return {call_edges_.data() + call_begin_[state], call_edges_.data() + call_begin_[state + 1]};
   }
   std::span<const CallEdge> call_edges(int32_t state) {
     if (is_derived(state)) return expanded(state).calls;
@@ -130,6 +134,10 @@ class Nfa {
 
  private:
   friend class NfaBuilder;
+  struct FirstSets {
+    std::vector<int32_t> position;  // by state: where its set is, or -1
+    std::vector<ByteSet> sets;
+  };
   bool is_derived(int32_t state) const { return state >= state_count(); }
   const DerivedState& derived(int32_t state) const { return derived_[state - state_count()]; }
   const DerivedState& expanded(int32_t state) {
@@ -147,7 +155,9 @@ class Nfa {
   void expand_entrance(DerivedState& state);
   void compute_byte_classes();
   void compute_follow();
-  std::vector<uint8_t> states_before_acceptance();
+  std::vector<uint8_t> states_before_acceptance() const;
+  int32_t start_of(int32_t symbol) const;
+  FirstSets first_sets(std::span<const int32_t> wanted) const;
   void compute_unit_calls();
 
   std::vector<Symbol> symbols_;

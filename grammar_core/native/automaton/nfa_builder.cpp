@@ -13,12 +13,16 @@ namespace {
 constexpr int32_t kMaxStates = 2'000'000;
 constexpr int64_t kMaxCopies = 100'000;
 constexpr int64_t kMaxCopiedLabels = 256;
+constexpr uint32_t kLastOfOneByte = 0x7F;
 
 }  // namespace
 
 NfaBuilder::NfaBuilder(const GrammarSource& source, Nfa& nfa)
     : source_(source), nfa_(nfa), facts_(analyze_expressions(source)) {
   symbol_of_rule_.assign(source.rule_bodies.size(), -1);
+  const size_t likely_states = source.literals.size() + source.expressions.size();
+  bytes_.reserve(likely_states);
+  nfa_.owners_.reserve(likely_states);
 }
 
 int32_t NfaBuilder::new_state(int32_t owner) {
@@ -41,89 +45,6 @@ int32_t NfaBuilder::body_symbol(int32_t expression, Symbol symbol) {
   symbol.accept = new_state(id);
   add_task(expression, symbol.start, symbol.accept, id);
   return add_symbol(symbol);
-}
-
-int32_t NfaBuilder::rule_symbol(int32_t rule) {
-  if (symbol_of_rule_[rule] >= 0) return symbol_of_rule_[rule];
-  const RuleOptions& options = source_.rule_options[rule];
-  Symbol symbol;
-  symbol.rule = rule;
-  symbol.lazy = options.lazy;
-  symbol.capture = options.capture;
-  symbol.temperature = options.temperature;
-  symbol.marker = {options.stop_capture, options.suffix_bytes, options.stop_bytes};
-  const int32_t body = symbol_of_rule_[rule] = body_symbol(source_.rule_bodies[rule], symbol);
-  if (options.body_rule >= 0 && options.records()) {
-    const int32_t measure = measuring_symbol(options);
-    nfa_.symbols_[body].marker.measure = measure;
-  }
-  if (options.may_end_early()) {
-    const int32_t early = early_symbol(options.body_rule);
-    nfa_.symbols_[body].early = early;
-    add_empty(nfa_.symbols_[body].start, nfa_.symbols_[early].start);
-  }
-  if (options.lazy || options.has_budget() ||
-      facts_.framed[rule]) {  // a frame of its own, so that ending early ends only this occurrence
-    Symbol once;
-    once.max_tokens = options.max_tokens;
-    once.max_chars = options.max_chars;
-    once.counter_body = symbol_of_rule_[rule];
-    once.min = once.max = 1;
-    symbol_of_rule_[rule] = add_symbol(once);
-  }
-  return symbol_of_rule_[rule];
-}
-
-// What an occurrence that ends early may end after, to be followed inside the occurrence's frame.
-int32_t NfaBuilder::early_symbol(int32_t body_rule) {
-  Symbol symbol;
-  symbol.rule = body_rule;
-  symbol.lazy = true;  // without frames of its own
-  return body_symbol(source_.rule_bodies[body_rule], symbol);
-}
-
-// A marker and what stands before it, never called.
-int32_t NfaBuilder::measuring_symbol(const RuleOptions& options) {
-  const auto id = static_cast<int32_t>(nfa_.symbols_.size());
-  Symbol symbol;
-  symbol.rule = options.marker_rule;
-  symbol.lazy = true;
-  symbol.start = new_state(id);
-  symbol.boundary = new_state(id);
-  symbol.accept = new_state(id);
-  add_task(source_.rule_bodies[options.body_rule], symbol.start, symbol.boundary, id);
-  add_task(source_.rule_bodies[options.marker_rule], symbol.boundary, symbol.accept, id);
-  return add_symbol(symbol);
-}
-
-int32_t NfaBuilder::counter_symbol(int32_t repeat) {
-  const auto found = symbol_of_repeat_.find(repeat);
-  if (found != symbol_of_repeat_.end()) return found->second;
-  const Expression& e = source_.expressions[repeat];
-  const auto body = static_cast<int32_t>(e.first);
-  Symbol counter;
-  counter.counter_body = body_symbol(body, {});
-  // Iterations are counted only when they consume something, so a nullable body needs none.
-  counter.min = facts_.nullable[body] ? 0 : e.min;
-  counter.max = e.max;
-  const int32_t symbol = add_symbol(counter);
-  symbol_of_repeat_.emplace(repeat, symbol);
-  return symbol;
-}
-
-// A root with a frame of its own gets a symbol that calls it.
-int32_t NfaBuilder::root_symbol() {
-  const int32_t symbol = rule_symbol(source_.root);
-  if (!nfa_.symbols_[symbol].is_counter()) return symbol;
-  const auto caller = static_cast<int32_t>(nfa_.symbols_.size());
-  Symbol root;
-  root.start = new_state(caller);
-  root.accept = new_state(caller);
-  const RuleOptions& options = source_.rule_options[source_.root];
-  const bool is_empty = nfa_.root_nullable_ && (options.lazy || options.max_chars == 0);
-  if (!is_empty && facts_.nonempty[source_.rule_bodies[source_.root]])
-    calls_.push_back({root.start, {symbol, root.accept}});
-  return add_symbol(root);
 }
 
 void NfaBuilder::build() {
@@ -187,7 +108,14 @@ void NfaBuilder::build_literal(const Task& task, const Expression& e) {
 
 void NfaBuilder::build_char_class(const Task& task, const Expression& e) {
   std::vector<Utf8Sequence> sequences;
-  for (int64_t i = 0; i < e.count; ++i) append_utf8_sequences(source_.ranges[e.first + i], sequences);
+  for (int64_t i = 0; i < e.count; ++i) {
+    const CodePointRange range = source_.ranges[e.first + i];
+    if (range.high > kLastOfOneByte)
+      append_utf8_sequences(range, sequences);
+    else
+      bytes_.push_back(
+          {task.from, {static_cast<uint8_t>(range.low), static_cast<uint8_t>(range.high), task.to}});
+  }
   std::map<std::tuple<int32_t, uint8_t, uint8_t>, int32_t> states;  // shares common endings
   for (const Utf8Sequence& sequence : sequences) {
     int32_t target = task.to;
@@ -333,9 +261,10 @@ void NfaBuilder::build_copies(const Task& task, const Expression& e) {
 void NfaBuilder::build_automaton(const Task& task, const Expression& e) {
   const AutomatonShape& shape = source_.automata[e.min];
   const auto labels = source_.children_of(e);
-  std::vector<std::vector<int32_t>> before(shape.state_count);
+  std::vector<Adjacency::Placed> productive;
   for (size_t i = 0; i < shape.edges.size(); ++i)
-    if (facts_.productive(labels[i])) before[shape.edges[i].to].push_back(shape.edges[i].from);
+    if (facts_.productive(labels[i])) productive.push_back({shape.edges[i].to, shape.edges[i].from});
+  const Adjacency before(shape.state_count, productive);
   std::vector<int32_t> state_of(shape.state_count, -1), pending;
   const auto keep = [&](int32_t state) {
     if (state_of[state] >= 0) return;
@@ -426,25 +355,11 @@ int32_t NfaBuilder::framed(int32_t symbol) {
   return add_symbol(once);
 }
 
-template <typename Edge>
-void NfaBuilder::place_edges(std::vector<Placed<Edge>>& placed, std::vector<uint32_t>& begin,
-                             std::vector<Edge>& edges) {
-  begin.assign(state_count_ + 1, 0);
-  for (const auto& p : placed) ++begin[p.from + 1];
-  for (int32_t s = 0; s < state_count_; ++s) begin[s + 1] += begin[s];
-  std::vector<uint32_t> next(begin.begin(), begin.end() - 1);
-  edges.resize(placed.size());
-  for (const auto& p : placed) edges[next[p.from]++] = p.edge;
-}
-
 void NfaBuilder::finish() {
-  place_edges(bytes_, nfa_.byte_begin_, nfa_.byte_edges_);
-  place_edges(calls_, nfa_.call_begin_, nfa_.call_edges_);
-  place_edges(tokens_, nfa_.token_begin_, nfa_.token_edges_);
-  std::vector<Placed<int32_t>> empty;
-  empty.reserve(empty_.size());
-  for (const EmptyEdge& e : empty_) empty.push_back({e.from, e.to});
-  place_edges(empty, nfa_.empty_begin_, nfa_.empty_edges_);
+  place_edges(bytes_, state_count_, nfa_.byte_begin_, nfa_.byte_edges_);
+  place_edges(calls_, state_count_, nfa_.call_begin_, nfa_.call_edges_);
+  place_edges(tokens_, state_count_, nfa_.token_begin_, nfa_.token_edges_);
+  place_edges(empty_, state_count_, nfa_.empty_begin_, nfa_.empty_edges_);
   nfa_.accepts_.assign(state_count_, -1);
   for (size_t i = 0; i < nfa_.symbols_.size(); ++i)
     if (!nfa_.symbols_[i].is_counter()) nfa_.accepts_[nfa_.symbols_[i].accept] = static_cast<int32_t>(i);

@@ -23,9 +23,6 @@ class NfaBuilder {
     int32_t from, to;
     int32_t owner;  // the symbol whose text is built
   };
-  struct EmptyEdge {
-    int32_t from, to;
-  };
   template <typename Edge>
   struct Placed {
     int32_t from;
@@ -67,8 +64,6 @@ class NfaBuilder {
   int32_t framed(int32_t symbol);
   int32_t member_symbol(int32_t reference, bool repeatable);
   void finish();
-  template <typename Edge>
-  void place_edges(std::vector<Placed<Edge>>& placed, std::vector<uint32_t>& begin, std::vector<Edge>& edges);
 
   const GrammarSource& source_;
   Nfa& nfa_;
@@ -77,7 +72,7 @@ class NfaBuilder {
   std::vector<Placed<ByteEdge>> bytes_;
   std::vector<Placed<CallEdge>> calls_;
   std::vector<Placed<TokenEdge>> tokens_;
-  std::vector<EmptyEdge> empty_;
+  std::vector<Placed<int32_t>> empty_;
   std::vector<int32_t> symbol_of_rule_;
   std::unordered_map<int32_t, int32_t> symbol_of_repeat_, symbol_of_members_;
   std::map<std::vector<int32_t>, int32_t> rests_of_texts_;  // symbols, by what they are made of

@@ -49,7 +49,7 @@ std::vector<int32_t> NfaBuilder::shape_since(size_t first_byte, size_t first_emp
   }
   shape.push_back(kNoState);
   for (size_t i = first_empty; i < empty_.size(); ++i)
-    shape.insert(shape.end(), {empty_[i].from - base, empty_[i].to - base});
+    shape.insert(shape.end(), {empty_[i].from - base, empty_[i].edge - base});
   return shape;
 }
 
@@ -95,7 +95,7 @@ void NfaBuilder::build_other_texts(const Task& task, int32_t end) {
   std::unordered_map<int32_t, std::vector<ByteEdge>> bytes;
   std::unordered_map<int32_t, std::vector<int32_t>> empty;
   for (size_t i = first_byte; i < bytes_.size(); ++i) bytes[bytes_[i].from].push_back(bytes_[i].edge);
-  for (size_t i = first_empty; i < empty_.size(); ++i) empty[empty_[i].from].push_back(empty_[i].to);
+  for (size_t i = first_empty; i < empty_.size(); ++i) empty[empty_[i].from].push_back(empty_[i].edge);
   int32_t behind = task.to;
   if (end != kNoExpression) {
     calls_.push_back({loop, {rest_symbol(item, end), task.to}});

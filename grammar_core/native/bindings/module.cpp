@@ -15,6 +15,7 @@
 #include "bindings/arrays.hpp"
 #include "bindings/batch.hpp"
 #include "bindings/dfa.hpp"
+#include "bindings/lowering.hpp"
 #include "parser/matcher.hpp"
 
 namespace nb = nanobind;
@@ -216,4 +217,5 @@ NB_MODULE(_native, m) {
 
   bind_batch(m);
   bind_dfa(m);
+  bind_lowering(m);
 }

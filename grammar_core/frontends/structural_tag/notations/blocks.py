@@ -17,7 +17,7 @@ from grammar_core.frontends.json_schema.expansion import Expander
 from grammar_core.frontends.json_schema.goals import ANY
 from grammar_core.frontends.json_schema.leaves import RECURRING
 from grammar_core.frontends.structural_tag.notations.notation import NotationOptions
-from grammar_core.ir.nodes import KnownRule, Rule, RuleRef
+from grammar_core.ir.nodes import Rule, RuleRef
 
 MEMORY_LIMIT_BYTES = 64 * 1024 * 1024
 _BYTES_A_RULE = 1_500
@@ -81,7 +81,7 @@ def _any_rules(options: NotationOptions) -> tuple[Rule, ...]:
         recurring=RECURRING,
     )
     emitter.value(ANY, 0)
-    return tuple(KnownRule(rule.name, rule.body) for rule in emitter.rules)
+    return tuple(emitter.rules)
 
 
 def _build(text: str, options: NotationOptions) -> SchemaBlock:
@@ -97,9 +97,7 @@ def _build(text: str, options: NotationOptions) -> SchemaBlock:
             own.append(rule)
         else:
             shared[rule.name] = rule
-    first = KnownRule(own[0].name, own[0].body)
-    first.group = (first, *own[1:])
-    return SchemaBlock(root, first.group, tuple(shared.values()))
+    return SchemaBlock(root, tuple(own), tuple(shared.values()))
 
 
 _BLOCKS = BoundedCache[SchemaBlock](MEMORY_LIMIT_BYTES)
