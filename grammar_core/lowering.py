@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from grammar_core.deadline import check, check_now
 from grammar_core.ir.nodes import (
     NO_OPTIONS,
     Automaton,
@@ -99,6 +100,7 @@ def lower_grammar(grammar: Grammar, expansions: Expansions = MappingProxyType({}
     for position, rule in enumerate(grammar.rules):
         if position < end_of_group:
             continue
+        check()
         if isinstance(rule, KnownRule) and (known := _known_at(grammar.rules, position, rule)):
             lowered = rule.lowered = rule.lowered or _lower_known(known)
             parts += (_words(operations), _known_words(lowered, position, literals, index_of_rule))
@@ -293,6 +295,7 @@ def _append_postfix(
         elif isinstance(node, CharClass):
             backwards.append(_char_class(node.ranges))
         elif isinstance(node, Automaton):
+            check_now()
             backwards.append(_automaton(node, index_of_rule))
         elif isinstance(node, Members):
             backwards.append(_members_shape(node))
@@ -309,6 +312,7 @@ def _append_postfix(
             backwards.append(_other_texts(node, literals))
             pending.append(node.item)
         else:
+            check_now()
             pending.append(expansions[type(node)](node))
     operations.extend(reversed(backwards))
 
@@ -319,6 +323,7 @@ def _automaton(node: Automaton, index_of_rule: dict[str, int]) -> LoweredAutomat
     numbers = list(map(id, labels))
     different = dict(zip(numbers, labels, strict=True))
     written = {key: _label(label, index_of_rule) for key, label in different.items()}
+    check_now()
     references: list[int] = []
     rules = {key for key, label in different.items() if type(label) is RuleRef}
     if rules:
@@ -328,6 +333,7 @@ def _automaton(node: Automaton, index_of_rule: dict[str, int]) -> LoweredAutomat
     shape = (_AUTOMATON, node.state_count, len(node.accepting), *node.accepting, len(labels))
     ends = chain.from_iterable(zip(sources, targets, strict=True))
     words = b"".join([written[number] for number in numbers])
+    check_now()
     return LoweredAutomaton(words + array("q", (*shape, *ends)).tobytes(), references)
 
 
