@@ -8,9 +8,11 @@ from itertools import product
 import pytest
 
 from grammar_core import Grammar, GrammarError, GrammarMatcher
-from grammar_core.ir.nodes import CharClass, Choice, Literal, OtherTexts, Rule, RuleRef, Sequence
+from grammar_core.ir.nodes import CharClass, Choice, Literal, OtherTexts, Repeat, Rule, RuleRef, Sequence
 from grammar_core.passes.expand_macros import expand_macros
 from tests.grammar_core.matchers import compiler_for
+from tests.grammar_core.random_grammars import Case
+from tests.grammar_core.test_engine_equals_oracle import compare_case
 from tests.oracle import Oracle
 
 _ALPHABET = "ab中é"
@@ -87,3 +89,42 @@ def test_sampled_texts_are_sentences() -> None:
     for text in _grammar(others).sample(20):
         assert set(text) <= set(_ALPHABET)
         assert text not in others.texts
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_masks_of_names_in_quotes(seed: int) -> None:
+    """Names are free text but for some, and end in a quote; the rest of one has a frame of its own.
+
+    The vocabulary is large enough for masks to be put together from those of the frame.
+    """
+    rng = random.Random(seed)
+
+    def text(longest: int) -> str:
+        return "".join(
+            rng.choices("ab中é" if rng.random() < 0.7 else 'ab中é\\":, ', k=rng.randint(1, longest))
+        )
+
+    vocabulary = sorted(
+        {text(5).encode() for _ in range(700)} | {b"a", b'"', b":", b",", b"\xe4", b"\xb8", b"\xad"}
+    )
+    escape = Sequence((Literal(b"\\"), CharClass(((ord('"'), ord('"')), (ord("a"), ord("a"))))))
+    letter = Choice((_LETTERS, escape))
+
+    def member(excluded: tuple[str, ...]) -> Sequence:
+        return Sequence((Literal(b'"'), OtherTexts(letter, excluded), Literal(b'"'), Literal(b":")))
+
+    names = tuple("".join(rng.choices(_ALPHABET, k=rng.randint(1, 4))) for _ in range(4))
+    rules = (
+        Rule(
+            "root",
+            Sequence((RuleRef("first"), Repeat(Sequence((Literal(b","), RuleRef("second"))), 0, None))),
+        ),
+        Rule("first", Choice((member(names), Sequence((Literal(f'"{names[0]}":'.encode()), _LETTERS))))),
+        Rule("second", member((*names[2:], "\\a"))),
+    )
+    prefixes = [
+        [vocabulary.index(bytes([byte])) for byte in start.encode() if bytes([byte]) in vocabulary]
+        for start in ("", '"', '"a', '"a中', f'"{names[0]}', '"é":', '"é":,', '"é":,"a')
+    ]
+    case = Case(1, Grammar.from_rules(rules), [*vocabulary, b""], [len(vocabulary)], prefixes)
+    compare_case(case)

@@ -146,7 +146,7 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   states.clear();
   // A lazy rule ends where it first can.
   const bool ends_here = contexts_[context].lazy && reports != 0;
-  bool has_calls = false, has_counters = false, has_tokens = false, goes_on = false;
+  bool has_calls = false, has_corners = false, has_counters = false, has_tokens = false, goes_on = false;
   for (const int32_t s : set_) {
     if (!nfa_.has_edges(s) || ends_here) continue;
     states.push_back(s);
@@ -156,9 +156,12 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
       const bool is_counter = nfa_.symbols()[call.symbol].is_counter();
       has_counters |= is_counter;
       has_calls |= is_counter || !is_start;
+      has_corners |= !is_counter;
     }
   }
   if (!goes_on && reports == 0) return kNone;
+  // The start of a loop over characters is the loop itself.
+  if (!has_corners && !has_calls && !captures_ && !early_ends_) is_start = false;
   std::sort(states.begin(), states.end());
   const int32_t set_id = state_sets_.intern(states);
   captured_now_.clear();
@@ -259,8 +262,8 @@ void MacroAutomaton::compute_calls(int32_t id) {
       else
         (is_counter ? counted : called).emplace_back(call.symbol, single_report(call.symbol));
     }
-  if (!called.empty()) m.call_start = contexts_[intern_context(std::move(called))].start;
-  if (!tail_called.empty()) m.tail_call_start = contexts_[intern_context(std::move(tail_called))].start;
+  if (!called.empty()) m.call_start = contexts_[intern_context(called)].start;
+  if (!tail_called.empty()) m.tail_call_start = contexts_[intern_context(tail_called)].start;
   const auto add_counters = [&](std::vector<std::pair<int32_t, int32_t>>& calls, bool tail) {
     std::sort(calls.begin(), calls.end());
     calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
@@ -275,6 +278,9 @@ void MacroAutomaton::compute_calls(int32_t id) {
   };
   add_counters(counted, false);
   add_counters(tail_counted, true);
+  m.only_waits =
+      !m.is_start && !m.has_tokens && called.empty() && tail_called.empty() &&
+      std::all_of(states.begin(), states.end(), [&](int32_t s) { return nfa_.byte_edges(s).empty(); });
   m.calls_ready.store(true, std::memory_order_release);
 }
 
@@ -422,6 +428,16 @@ std::vector<int32_t> MacroAutomaton::regular_frame(int32_t id) {
   entry->second = std::move(shape);
   account(entry->second.size() * sizeof(int32_t) + 64);
   return entry->second;
+}
+
+bool MacroAutomaton::is_within_character(int32_t id) {
+  const std::lock_guard lock(mutex_);
+  const MacroState& m = states_[id];
+  if (m.has_calls || m.has_counters || m.has_tokens || m.is_start) return false;
+  for (const int32_t s : state_sets_[m.states])
+    for (const ByteEdge& edge : nfa_.byte_edges(s))
+      if (edge.low < 0x80 || edge.high > 0xBF) return false;
+  return true;
 }
 
 int32_t MacroAutomaton::frame_reports(int32_t id) {

@@ -62,6 +62,8 @@ struct MacroState {
   int32_t call_start = kNone;       // start of the frame opened by ordinary calls
   int32_t tail_call_start = kNone;  // start of the frame opened by tail calls
   std::vector<CounterCall> counter_calls;
+  bool only_waits =
+      false;  // can go on only by those: they are opened at once, and nothing else is to be done
 };
 
 // The temperatures of rules active in a state, and where else to look.
@@ -135,6 +137,8 @@ class MacroAutomaton {
   // What a frame of one regular symbol depends on from state `id` on, the same in every grammar; empty for
   // any other frame.
   std::vector<int32_t> regular_frame(int32_t id);
+  // Whether a state only reads bytes that continue a character, inside its frame.
+  bool is_within_character(int32_t id);
   // What a state's frame hands to its parents, if it has a single symbol.
   int32_t frame_reports(int32_t id);
 

@@ -164,7 +164,7 @@ void NfaBuilder::run_task(const Task& task) {
     case Op::kMembers:
       return build_members(task);
     case Op::kOtherTexts:
-      return build_other_texts(task, e);
+      return build_other_texts(task, kNoExpression);
     case Op::kTokenSet:
       if (nfa_.symbols_[task.owner].boundary >= 0)
         throw InvalidGrammar("Rule \"" + source_.rule_names[nfa_.symbols_[task.owner].rule] +
@@ -228,8 +228,15 @@ void NfaBuilder::build_sequence(const Task& task, const Expression& e) {
   if (children.empty()) return add_empty(task.from, task.to);
   int32_t state = task.from;
   for (size_t i = 0; i < children.size(); ++i) {
+    const bool has_end = i + 1 < children.size() && !in_lazy(task) &&
+                         source_.expressions[children[i]].op == Op::kOtherTexts &&
+                         source_.expressions[children[i + 1]].op == Op::kLiteral;
+    const int32_t child = children[i], end = has_end ? children[++i] : kNoExpression;
     const int32_t next = i + 1 == children.size() ? task.to : new_state(task.owner);
-    add_task(children[i], state, next, task.owner);
+    if (has_end)
+      build_other_texts({child, state, next, task.owner}, end);
+    else
+      add_task(child, state, next, task.owner);
     state = next;
   }
 }
@@ -407,13 +414,16 @@ int32_t NfaBuilder::member_symbol(int32_t reference, bool repeatable) {
   const int32_t symbol = rule_symbol(rule);
   if (!repeatable || facts_.left_recursive[rule] || nfa_.symbols_[symbol].is_counter()) return symbol;
   const auto [found, added] = frame_of_rule_.try_emplace(rule, -1);
-  if (added) {
-    Symbol once;
-    once.counter_body = symbol;
-    once.min = once.max = 1;
-    found->second = add_symbol(once);
-  }
+  if (added) found->second = framed(symbol);
   return found->second;
+}
+
+// A symbol that gives another one a frame of its own.
+int32_t NfaBuilder::framed(int32_t symbol) {
+  Symbol once;
+  once.counter_body = symbol;
+  once.min = once.max = 1;
+  return add_symbol(once);
 }
 
 template <typename Edge>

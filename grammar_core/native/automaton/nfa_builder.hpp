@@ -2,7 +2,9 @@
 // so that no nesting of the grammar deepens the native stack.
 #pragma once
 
+#include <map>
 #include <unordered_map>
+#include <vector>
 
 #include "automaton/expression_facts.hpp"
 #include "automaton/nfa.hpp"
@@ -54,11 +56,15 @@ class NfaBuilder {
   void build_loop(const Task& task, int32_t body);
   void build_copies(const Task& task, const Expression& e);
   void build_automaton(const Task& task, const Expression& e);
-  void build_other_texts(const Task& task, const Expression& e);
+  static constexpr int32_t kNoExpression = -1;
+  void build_other_texts(const Task& task, int32_t end);
+  int32_t rest_symbol(int32_t item, int32_t end);
+  std::vector<int32_t> shape_since(size_t first_byte, size_t first_empty, int32_t base) const;
   void build_label(const Task& task, bool may_copy);
   void build_members(const Task& task);
   void run_tasks(size_t remaining);
   int32_t members_symbol(int32_t expression);
+  int32_t framed(int32_t symbol);
   int32_t member_symbol(int32_t reference, bool repeatable);
   void finish();
   template <typename Edge>
@@ -74,7 +80,8 @@ class NfaBuilder {
   std::vector<EmptyEdge> empty_;
   std::vector<int32_t> symbol_of_rule_;
   std::unordered_map<int32_t, int32_t> symbol_of_repeat_, symbol_of_members_;
-  std::unordered_map<int32_t, int32_t> frame_of_rule_;  // counters that give a rule a frame of its own
+  std::map<std::vector<int32_t>, int32_t> rests_of_texts_;  // symbols, by what they are made of
+  std::unordered_map<int32_t, int32_t> frame_of_rule_;      // counters that give a rule a frame of its own
   int32_t state_count_ = 0;
 };
 

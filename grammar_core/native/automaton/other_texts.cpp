@@ -10,6 +10,8 @@
 namespace syntagma {
 namespace {
 
+constexpr int32_t kNoState = -1;
+
 // The beginnings of some texts; children are in the order of their bytes.
 class ByteTrie {
  public:
@@ -38,24 +40,74 @@ class ByteTrie {
 
 }  // namespace
 
+// What `first_byte` and so on say was added since then, counted from the state `base`: equal for equal texts.
+std::vector<int32_t> NfaBuilder::shape_since(size_t first_byte, size_t first_empty, int32_t base) const {
+  std::vector<int32_t> shape;
+  for (size_t i = first_byte; i < bytes_.size(); ++i) {
+    const ByteEdge& edge = bytes_[i].edge;
+    shape.insert(shape.end(), {bytes_[i].from - base, edge.low, edge.high, edge.target - base});
+  }
+  shape.push_back(kNoState);
+  for (size_t i = first_empty; i < empty_.size(); ++i)
+    shape.insert(shape.end(), {empty_[i].from - base, empty_[i].to - base});
+  return shape;
+}
+
+// A symbol with a frame of its own for any number of items and `end` behind them. There is one for all texts
+// that are excluded.
+int32_t NfaBuilder::rest_symbol(int32_t item, int32_t end) {
+  const auto id = static_cast<int32_t>(nfa_.symbols_.size());
+  const size_t first_byte = bytes_.size(), first_empty = empty_.size();
+  Symbol rest;
+  rest.start = new_state(id);
+  rest.accept = new_state(id);
+  add_symbol(rest);
+  add_task(item, rest.start, rest.start, id);
+  add_task(end, rest.start, rest.accept, id);
+  run_tasks(tasks_.size() - 2);
+  const auto [known, added] =
+      rests_of_texts_.try_emplace(shape_since(first_byte, first_empty, rest.start), id + 1);
+  if (added) return framed(id);
+  bytes_.resize(first_byte);
+  empty_.resize(first_empty);
+  nfa_.symbols_.pop_back();
+  state_count_ = rest.start;
+  nfa_.owners_.resize(state_count_);
+  return known->second;
+}
+
 // The loop over the item, and beside it a copy of its states for every beginning of an excluded text: in a
-// copy the text so far is that beginning, and what leaves it goes on in the loop.
-void NfaBuilder::build_other_texts(const Task& task, const Expression& e) {
+// copy the text so far is that beginning, and what leaves it goes on in the loop. With an `end` (a literal,
+// or kNoExpression) that comes behind the text, the loop is a symbol of its own, whose masks are those of all
+// other such loops.
+void NfaBuilder::build_other_texts(const Task& task, int32_t end) {
+  const Expression& e = source_.expressions[task.expression];
+  const auto item = static_cast<int32_t>(e.first);
   ByteTrie excluded;
   for (const LiteralRange& text : source_.other_texts[e.min])
     excluded.insert(std::string_view(source_.literals).substr(text.offset, text.length));
-  const int32_t hub = new_state(task.owner);
+  const int32_t loop = new_state(task.owner);
+  const int32_t start = end == kNoExpression ? loop : new_state(task.owner);
   const size_t first_byte = bytes_.size(), first_empty = empty_.size(), first_call = calls_.size();
-  add_task(static_cast<int32_t>(e.first), hub, hub, task.owner);
+  add_task(item, start, loop, task.owner);
   run_tasks(tasks_.size() - 1);
   if (calls_.size() != first_call) throw InvalidGrammar("The item of other texts must be characters");
   std::unordered_map<int32_t, std::vector<ByteEdge>> bytes;
   std::unordered_map<int32_t, std::vector<int32_t>> empty;
   for (size_t i = first_byte; i < bytes_.size(); ++i) bytes[bytes_[i].from].push_back(bytes_[i].edge);
   for (size_t i = first_empty; i < empty_.size(); ++i) empty[empty_[i].from].push_back(empty_[i].to);
+  int32_t behind = task.to;
+  if (end != kNoExpression) {
+    calls_.push_back({loop, {rest_symbol(item, end), task.to}});
+    behind = new_state(task.owner);
+    add_task(end, behind, task.to, task.owner);
+  } else {
+    add_empty(loop, behind);
+  }
   std::map<std::pair<int32_t, int32_t>, int32_t> copies;
   std::vector<std::pair<int32_t, int32_t>> pending;
   const auto copy = [&](int32_t node, int32_t state) {
+    if (state == loop) state = start;
     const auto [entry, added] = copies.try_emplace({node, state}, 0);
     if (added) {
       entry->second = new_state(task.owner);
@@ -63,13 +115,13 @@ void NfaBuilder::build_other_texts(const Task& task, const Expression& e) {
     }
     return entry->second;
   };
-  add_empty(task.from, copy(ByteTrie::kRoot, hub));
+  add_empty(task.from, copy(ByteTrie::kRoot, start));
   while (!pending.empty()) {
     const auto [node, state] = pending.back();
     pending.pop_back();
     TimeLimit::tick();
     const int32_t here = copies.at({node, state});
-    if (state == hub && !excluded.is_complete(node)) add_empty(here, task.to);
+    if (state == start && !excluded.is_complete(node)) add_empty(here, behind);
     for (const int32_t target : empty[state]) add_empty(here, copy(node, target));
     for (const ByteEdge& edge : bytes[state]) {
       int low = edge.low;
@@ -83,7 +135,6 @@ void NfaBuilder::build_other_texts(const Task& task, const Expression& e) {
       if (low <= edge.high) bytes_.push_back({here, {static_cast<uint8_t>(low), edge.high, edge.target}});
     }
   }
-  add_empty(hub, task.to);
 }
 
 }  // namespace syntagma

@@ -7,6 +7,7 @@ namespace syntagma {
 namespace {
 
 constexpr int32_t kPlainWalk[] = {0};
+constexpr int32_t kTrieRoot = 0;
 constexpr size_t kMostSharedOrigins = 64;
 constexpr size_t kManyOrigins = 2'000;  // the trie of so many would be a copy of the vocabulary's
 constexpr size_t kFewOrigins = 8;       // so few rests of tokens are not worth merging
@@ -183,17 +184,24 @@ const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set) {
   if (exit_set == kWholeTrie && !automaton_.has_token_sets())
     if (auto derived = derive_result(start))
       return results_.emplace(key, std::move(derived)).first->second.get();
-  WalkFindings findings = run(start, exit_set);
-  std::vector<uint32_t> words;
-  if (!findings.handed_over.empty()) words = take_over(findings);
+  WalkFindings findings;
+  if (exit_set == kWholeTrie && walk_.walker().has_inner_frame(start))
+    findings.handed_over.push_back({start, kTrieRoot});
+  else
+    findings = run(start, exit_set);
+  std::vector<const Row*> rows = take_over(findings);
   std::vector<RankRange> ranges;
   for (const ConsumedTokens& tokens : findings.consumed) ranges.emplace_back(tokens.first, tokens.last);
   std::vector<std::pair<int32_t, int32_t>> leaving;
   for (const LeavingPlace& place : findings.leaving) leaving.emplace_back(place.reports, place.node);
   auto result = std::make_unique<WalkResult>();
-  const Row own = Row::from_ranges(*vocabulary_, ranges);
-  if (!words.empty()) own.add_to(*vocabulary_, words.data());
-  result->row = keep(words.empty() ? own : Row::from_words(*vocabulary_, std::move(words)));
+  Row own = Row::from_ranges(*vocabulary_, ranges);
+  if (!rows.empty()) {
+    rows.push_back(&own);
+    result->row = keep(Row::unite(*vocabulary_, rows));
+  } else {
+    result->row = keep(std::move(own));
+  }
   result->row = with_token_sets(result->row, start, exit_set);
   result->exits = group_exits(std::move(leaving));
   return results_.emplace(key, std::move(result)).first->second.get();
@@ -211,17 +219,17 @@ WalkFindings MaskStore::run(int32_t state, int32_t exit_set) {
 }
 
 // Adds to `findings` what inner frames do with the places handed over to them, and then those who wait for
-// the frames to end. Returns the tokens that the frames consume, as mask words.
-std::vector<uint32_t> MaskStore::take_over(WalkFindings& findings) {
+// the frames to end. Returns rows of the tokens that the frames consume.
+std::vector<const Row*> MaskStore::take_over(WalkFindings& findings) {
   WalkAutomaton& walker = walk_.walker();
-  std::vector<uint32_t> words(vocabulary_->mask_words(), 0);
+  std::vector<const Row*> rows;
   std::set<std::pair<int32_t, int32_t>> resumed;  // walker states and exit sets
   for (size_t i = 0; i < findings.handed_over.size(); ++i) {
     const auto [state, node] = findings.handed_over[i];
     const int32_t place = exit_sets_.intern({&node, 1});
     for (const Item& item : walker.items(state))
       for (const CountedResult& part : results_of_item(walker.arena(), item, place, true)) {
-        part.result->row->add_to(*vocabulary_, words.data());
+        if (!part.result->row->empty()) rows.push_back(part.result->row);
         for (const Exit& exit : part.result->exits) {
           const int32_t next = walker.resumed(part.parents, exit.reports);
           if (next != kNone && resumed.emplace(next, exit.exit_set).second)
@@ -229,7 +237,7 @@ std::vector<uint32_t> MaskStore::take_over(WalkFindings& findings) {
         }
       }
   }
-  return words;
+  return rows;
 }
 
 // Adds what `state` does with the rests of tokens of an exit set.

@@ -121,7 +121,7 @@ class MaskStore {
   const WalkResult* walk(int32_t start, int32_t exit_set);
   WalkFindings run(int32_t state, int32_t exit_set);
   void go_on(int32_t state, int32_t exit_set, WalkFindings& findings);
-  std::vector<uint32_t> take_over(WalkFindings& findings);
+  std::vector<const Row*> take_over(WalkFindings& findings);
   std::unique_ptr<WalkResult> derive_result(int32_t start);
   const MergedTrie* merged_trie(int32_t exit_set, bool build);
   FrameRows::Key shared_key(Frame frame, int32_t exit_set, std::span<const int32_t> kind);

@@ -111,6 +111,21 @@ Row Row::merge(const Vocabulary& vocabulary, const Row& a, const Row& b) {
   return row;
 }
 
+Row Row::unite(const Vocabulary& vocabulary, std::span<const Row* const> rows) {
+  size_t listed = 0;
+  for (const Row* row : rows) listed += row->form_ == Form::kAllowed ? row->data_.size() : kListLimit + 1;
+  if (listed <= kListLimit) {
+    Row united;
+    for (const Row* row : rows) united.data_.insert(united.data_.end(), row->data_.begin(), row->data_.end());
+    std::sort(united.data_.begin(), united.data_.end());
+    united.data_.erase(std::unique(united.data_.begin(), united.data_.end()), united.data_.end());
+    return united;
+  }
+  std::vector<uint32_t> words(vocabulary.mask_words(), 0);
+  for (const Row* row : rows) row->add_to(vocabulary, words.data());
+  return from_words(vocabulary, std::move(words));
+}
+
 Row Row::from_words(const Vocabulary& vocabulary, std::vector<uint32_t> words) {
   Row row;
   for (int32_t i = 0; i < vocabulary.mask_words(); ++i) {

@@ -26,6 +26,9 @@ class Row {
   // The union of two rows.
   static Row merge(const Vocabulary& vocabulary, const Row& a, const Row& b);
 
+  // The union of some rows.
+  static Row unite(const Vocabulary& vocabulary, std::span<const Row* const> rows);
+
   // A number that its keeper gives it, once it is finished.
   uint32_t id() const { return id_; }
   void finish(const Vocabulary& vocabulary, uint32_t id);

@@ -7,6 +7,7 @@ namespace {
 
 constexpr uint32_t kHandedOver = 64;        // nodes from which on a look-up is cheaper than walking them
 constexpr size_t kLargeDifference = 4'000;  // nodes of a comparison that cost more than a walk of its own
+constexpr uint8_t kFirstLead = 0xC2;        // of the bytes that begin a character outside ASCII
 constexpr uint32_t kLargeSubtree = 256;     // nodes from which on it pays to look into what a state can read
 
 void add_consumed(std::vector<ConsumedTokens>& consumed, std::pair<uint32_t, uint32_t> ranks, int32_t extra) {
@@ -124,7 +125,7 @@ WalkDifference VocabularyWalk::compare(int32_t start, int32_t other) {
     const PathEntry& before = path_[n.depth - 1];
     const int32_t mine = before.state == kNone ? kNone : walker_.next(before.state, n.byte);
     const int32_t theirs = before.other == kNone ? kNone : walker_.next(before.other, n.byte);
-    if (mine == theirs) {
+    if (mine == theirs || (n.byte >= kFirstLead && walker_.continue_alike(mine, theirs))) {
       node = n.subtree_end;
       continue;
     }
@@ -155,10 +156,19 @@ bool VocabularyWalk::consumes_all_below(int32_t before, int32_t state, uint32_t 
   const bool loops =
       (state == before || walker_.loop_known(state)) && (below & ~walker_.loop_groups(state)) == 0;
   if (!loops && !counted && vocabulary_.trie()[node].subtree_end - node >= kLargeSubtree)
-    return (below & ~walker_.safe_groups(state)) == 0;
+    return reads_all_children(state, node) && (below & ~walker_.safe_groups(state)) == 0;
   if (!loops) return false;
   if (!counted) return true;
   return walker_.between_iterations(state) && (below & follow(walker_.reports(state)).groups) == 0;
+}
+
+// Whether every byte that comes next below `node` leads somewhere, which says at once of most states that
+// they do not consume everything: all that was computed is needed by the walk that goes on then.
+bool VocabularyWalk::reads_all_children(int32_t state, uint32_t node) {
+  const auto trie = vocabulary_.trie();
+  for (uint32_t child = node + 1; child < trie[node].subtree_end; child = trie[child].subtree_end)
+    if (walker_.next(state, trie[child].byte) == kNone) return false;
+  return true;
 }
 
 const VocabularyWalk::Follow& VocabularyWalk::follow(int32_t reports) {

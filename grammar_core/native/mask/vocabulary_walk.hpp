@@ -71,6 +71,7 @@ class VocabularyWalk {
 
   void walk_below(uint32_t origin, int32_t start, bool counted, WalkFindings& findings);
   bool consumes_all_below(int32_t before, int32_t state, uint32_t node, bool counted);
+  bool reads_all_children(int32_t state, uint32_t node);
   const Follow& follow(int32_t reports);
   bool may_continue(uint32_t node, int32_t reports);
 

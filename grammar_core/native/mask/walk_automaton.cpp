@@ -60,6 +60,30 @@ bool WalkAutomaton::is_inner_frame(Item item) {
   return parents != kBaseParents && !automaton_.regular_frame(item.macro).empty();
 }
 
+bool WalkAutomaton::is_within_character(int32_t state) {
+  const std::vector<Item> all = items(state);
+  return states_[state].reports == 0 && std::all_of(all.begin(), all.end(), [&](const Item& item) {
+           return automaton_.is_within_character(item.macro);
+         });
+}
+
+// Recurses for the rest of a character, which is three bytes at most.
+bool WalkAutomaton::continue_alike(int32_t a, int32_t b) {
+  if (a == b) return true;
+  if (a == kNone || b == kNone) return false;
+  const auto [known, added] = alike_.try_emplace(static_cast<uint64_t>(a) << 32 | static_cast<uint32_t>(b));
+  if (!added) return known->second;
+  bool alike = is_within_character(a) && is_within_character(b);
+  int previous_class = -1;
+  for (int byte = 0x80; alike && byte <= 0xBF; ++byte) {
+    const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(byte));
+    if (byte_class == previous_class) continue;
+    previous_class = byte_class;
+    alike = continue_alike(next(a, static_cast<uint8_t>(byte)), next(b, static_cast<uint8_t>(byte)));
+  }
+  return alike_[static_cast<uint64_t>(a) << 32 | static_cast<uint32_t>(b)] = alike;
+}
+
 int32_t WalkAutomaton::resumed(int32_t parents, int32_t reports) {
   stepper_.resume(parents, reports, scratch_);
   return scratch_.alive() ? intern(scratch_) : kNone;

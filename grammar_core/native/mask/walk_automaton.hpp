@@ -36,6 +36,8 @@ class WalkAutomaton {
     const int8_t known = states_[state].inner_frame;
     return known != kNotKnown ? known != 0 : compute_inner_frame(state);
   }
+  // Whether two states in the middle of a character do the same with its rest, and are one state behind it.
+  bool continue_alike(int32_t a, int32_t b);
   // The state after `reports` were handed to `parents`; kNone if that leads nowhere.
   int32_t resumed(int32_t parents, int32_t reports);
   // The state of a single item.
@@ -93,6 +95,7 @@ class WalkAutomaton {
   };
 
   static constexpr int8_t kNotKnown = -1;
+  bool is_within_character(int32_t state);
   bool compute_inner_frame(int32_t state);
   bool is_inner_frame(Item item);
   int32_t intern(const Configuration& configuration);
@@ -120,6 +123,7 @@ class WalkAutomaton {
   std::vector<int32_t> key_;
   std::vector<Item> items_;
   std::unordered_map<int32_t, CharacterTargets> character_targets_;
+  std::unordered_map<uint64_t, bool> alike_;  // by pairs of states
 };
 
 }  // namespace syntagma

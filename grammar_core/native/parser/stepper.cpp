@@ -305,6 +305,7 @@ void Stepper::end_occurrences() {
 // may begin now are opened at once.
 void Stepper::open_counters() {
   agenda_.clear();
+  bool any_only_waits = false;
   for (const Item& item : out_->items)
     if (automaton_.state(item.macro).has_calls) agenda_.push_back(item.macro);
   const auto open = [&](Item item) {
@@ -317,6 +318,7 @@ void Stepper::open_counters() {
     const Item item = *find(agenda_.back());
     agenda_.pop_back();
     const MacroState& m = automaton_.with_calls(item.macro);
+    any_only_waits |= m.only_waits;
     const auto waiting = [&] {
       return arena_.single_parent(arena_.intern_node({item.macro, kNone, item.parents, 0, 0}));
     };
@@ -335,6 +337,11 @@ void Stepper::open_counters() {
       open_frame(counter.body_start, arena_.single_parent(arena_.intern_node(node)));
     }
   }
+  if (any_only_waits)
+    std::erase_if(out_->items, [&](const Item& item) {
+      const MacroState& m = automaton_.state(item.macro);
+      return m.has_calls && m.only_waits;
+    });
 }
 
 }  // namespace syntagma
