@@ -306,5 +306,5 @@ def test_too_long() -> None:
 
 @pytest.mark.parametrize("arguments", [('root ::= "a"', "a"), (Grammar.from_ebnf('root ::= "a"'), 1)])
 def test_wrong_types_are_named(arguments: Any) -> None:
-    with pytest.raises(TypeError, match="not (str|int)"):
+    with pytest.raises(TypeError, match=r"not (str|int)"):
         explain_text(*arguments)
