@@ -13,9 +13,9 @@ import httpx
 import pytest
 
 from grammar_core import CompiledGrammar, Grammar, GrammarCompiler, TokenizerInfo
+from grammar_core.compiler import GrammarSource
 from grammar_core.deadline import Cancellation, CancelledError, check
 from server.app import create_app
-from server.constraints import Source
 from server.constraints.sources import EbnfSource
 from server.settings import ServerSettings
 from tests.server.fakes import BYTE_VOCABULARY, fake_backend
@@ -46,8 +46,10 @@ class SlowCompiler(GrammarCompiler):
         self.begun = threading.Semaphore(0)
         self.cancelled = threading.Semaphore(0)
 
-    def compile_source(self, source: Source, cancellation: Cancellation | None = None) -> CompiledGrammar:
-        if source.text != SLOW:
+    def compile_source(
+        self, source: GrammarSource, cancellation: Cancellation | None = None
+    ) -> CompiledGrammar:
+        if source != EbnfSource(SLOW):
             return super().compile_source(source, cancellation)
         slow = SlowSource(SLOW, finish=self.finish)
         self.begun.release()
