@@ -1,6 +1,25 @@
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
+class Cancellation:
+    """A flag that ends the work of another thread."""
+
+    def cancel(self) -> None: ...
+    @property
+    def is_cancelled(self) -> bool: ...
+
+class Deadline:
+    """`begin` and `end` are called on one thread, whose work between them takes at most `seconds`."""
+
+    def __init__(self, seconds: float, cancellation: Cancellation | None) -> None: ...
+    def begin(self) -> None: ...
+    def end(self) -> None: ...
+
+def check_deadline() -> None:
+    """Look at the clock every 64th time."""
+
+def check_deadline_now() -> None: ...
+
 class Vocabulary:
     def __init__(
         self, tokens: list[bytes], stop_tokens: list[int], control_tokens: list[int], size: int

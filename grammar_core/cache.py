@@ -7,7 +7,10 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Generic, TypeVar
+
+from grammar_core.deadline import CancelledError
 
 Value = TypeVar("Value")
 
@@ -72,18 +75,23 @@ class SingleFlightCache(Generic[Value]):
         return self._limit_bytes
 
     def get(self, key: Hashable, compute: Callable[[], Value]) -> Value:
-        """The value of `key`, from the cache or from `compute()`, which runs outside of the lock."""
-        with self._lock:
-            entry = self._entries.get(key)
-            if entry is not None:
-                self._entries.move_to_end(key)
-            else:
-                mine: Future[Value] = Future()
-                self._entries[key] = mine
-        if entry is not None:
+        """The value of `key`, from the cache or from `compute()`, which runs outside of the lock.
+
+        Where another thread's `compute` that was waited for was cancelled, this one's own is run.
+        """
+        while True:
+            with self._lock:
+                entry = self._entries.get(key)
+                if entry is not None:
+                    self._entries.move_to_end(key)
+                else:
+                    mine: Future[Value] = Future()
+                    self._entries[key] = mine
+            if entry is None:
+                return self._fill(key, mine, compute)
             self._evict_sometimes()
-            return entry.result()
-        return self._fill(key, mine, compute)
+            with suppress(CancelledError):
+                return entry.result()
 
     def find(self, key: Hashable) -> Value | None:
         """The value of `key` if it is there and finished."""

@@ -11,6 +11,7 @@ from grammar_core import _native
 from grammar_core.bitmask import get_bitmask_shape
 from grammar_core.cache import SingleFlightCache
 from grammar_core.compiled_grammar import CompiledGrammar
+from grammar_core.deadline import Cancellation, check_now, deadline
 from grammar_core.frontends.json_schema.documents import schema_text
 from grammar_core.frontends.structural_tag import lower_structural_tag, read_document
 from grammar_core.grammar import Grammar
@@ -43,9 +44,9 @@ class GrammarCompiler:
 
     Compiled grammars are cached by their text, at most `cache_limit_bytes` of them (-1: no limit); equal
     requests that come together compile once. At most `max_threads` grammars are compiled at a time; other
-    threads wait for their turn. Masks of one grammar take at most `mask_limit_bytes`. A compile
-    takes at most `compile_seconds`, a mask and an accepted token or text `step_seconds` of processor time;
-    beyond that they raise GrammarLimitError.
+    threads wait for their turn. Masks of one grammar take at most `mask_limit_bytes`. A compile, from
+    the text on, takes at most `compile_seconds`, a mask and an accepted token or text `step_seconds` of
+    processor time; beyond that they raise GrammarLimitError.
     """
 
     def __init__(
@@ -92,7 +93,8 @@ class GrammarCompiler:
         where a limit is exceeded.
         """
         if isinstance(grammar, Grammar):
-            return self._compile(grammar)
+            with deadline(self._compile_seconds):
+                return self._compile(grammar)
         if not isinstance(grammar, str):
             raise TypeError(f"a grammar is text or a Grammar, not {type(grammar).__name__}")
         return self._compile_cached(
@@ -132,7 +134,8 @@ class GrammarCompiler:
         documents: Mapping[str, Any] | None = None,
     ) -> CompiledGrammar:
         """The compiled form of a JSON schema; arguments and errors as in `Grammar.from_json_schema`."""
-        text = schema_text(schema)
+        with deadline(self._compile_seconds):
+            text = schema_text(schema)
         loosened = tuple(sorted(loosen))
         bundled = {uri: schema_text(document) for uri, document in (documents or {}).items()}
         separator_pair = None if separators is None else tuple(separators)
@@ -161,7 +164,8 @@ class GrammarCompiler:
 
     def compile_structural_tag(self, tag: Any, triggers: Iterable[str] | None = None) -> CompiledGrammar:
         """The compiled form of a structural tag; arguments and errors as in `Grammar.from_structural_tag`."""
-        document = read_document(tag, triggers)
+        with deadline(self._compile_seconds):
+            document = read_document(tag, triggers)
         return self._compile_cached(
             ("structural_tag", document.text()),
             lambda: Grammar(lower_structural_tag(document, self._tokenizer_info), "root"),
@@ -173,22 +177,30 @@ class GrammarCompiler:
             ("regex", pattern, flags), lambda: Grammar.from_regex(pattern, flags=flags)
         )
 
-    def _compile_cached(self, key: Hashable, build: Callable[[], Grammar]) -> CompiledGrammar:
+    def _compile_cached(
+        self, key: Hashable, build: Callable[[], Grammar], cancellation: Cancellation | None = None
+    ) -> CompiledGrammar:
         """The compiled form of what `build` builds, from the cache if it has the key."""
-        if not self._cache_enabled:
-            return self._compile(build())
-        return self._cache.get(key, lambda: self._compile(build()))
+
+        def compile_() -> CompiledGrammar:
+            with deadline(self._compile_seconds, cancellation):
+                return self._compile(build())
+
+        return self._cache.get(key, compile_) if self._cache_enabled else compile_()
 
     def find_cached(self, grammar: str, *, root_rule_name: str = "root") -> CompiledGrammar | None:
         """The compiled form of EBNF text if it is in the cache. Never waits."""
         return self._cache.find((grammar, root_rule_name))
 
-    def compile_source(self, source: GrammarSource) -> CompiledGrammar:
+    def compile_source(
+        self, source: GrammarSource, cancellation: Cancellation | None = None
+    ) -> CompiledGrammar:
         """The compiled form of what `source` builds; equal sources are built and compiled once.
 
+        Another thread may give it up by `cancellation.cancel()`; it ends soon then, with CancelledError.
         Raises what building it raises, and GrammarError and GrammarLimitError as `compile_grammar` does.
         """
-        return self._compile_cached(source, lambda: source.build(self._tokenizer_info))
+        return self._compile_cached(source, lambda: source.build(self._tokenizer_info), cancellation)
 
     def find_source(self, source: GrammarSource) -> CompiledGrammar | None:
         """The compiled form of a source if it is in the cache. Never waits."""
@@ -218,7 +230,9 @@ class GrammarCompiler:
             return self._compile_now(grammar)
 
     def _compile_now(self, grammar: Grammar) -> CompiledGrammar:
+        check_now()
         program = lower_grammar(Grammar(resolve_markers(grammar.rules), grammar.root), NATIVE_EXPANSIONS)
+        check_now()
 
         def build() -> _native.CompiledGrammar:
             return _native.compile(

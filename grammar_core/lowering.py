@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from grammar_core import _native
+from grammar_core.deadline import check_now
 from grammar_core.ir.nodes import (
     Automaton,
     CharClass,
@@ -68,6 +69,7 @@ def lower_grammar(grammar: Grammar, expansions: Expansions = MappingProxyType({}
     """
     index_of_rule = {rule.name: index for index, rule in enumerate(grammar.rules)}
     words, literals, captures = _native.lower_rules(_KINDS, grammar.rules, index_of_rule, dict(expansions))
+    check_now()
     return Program(words, literals, list(index_of_rule), index_of_rule[grammar.root], captures)
 
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Self
 
 from grammar_core import _native
+from grammar_core.deadline import check_now
 from grammar_core.ir.char_ranges import ANY_CHARACTER, Ranges
 from grammar_core.ir.nodes import (
     EMPTY,
@@ -132,6 +133,7 @@ class RegularLanguage:
         ranges, edges, accepting = self._dfa.edges()
         if not edges:
             return EMPTY if accepting else CharClass(())
+        check_now()
         labels_of = [labels(each) for each in ranges]
         labelled = tuple((source, target, label) for source, target, at in edges for label in labels_of[at])
         return Automaton(labelled, accepting, self._dfa.state_count)

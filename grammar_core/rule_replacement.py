@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
+from grammar_core.deadline import check_now
 from grammar_core.errors import GrammarError, RuleReplacementError, UndefinedRuleError
 from grammar_core.frontends.ebnf.parser import parse_ebnf
 from grammar_core.ir.combination import moved_rule
@@ -51,6 +52,7 @@ class _Gathering:
                 return any_text_of(replacement)
             return self._embed(replacement.rules, replacement.root)
         except GrammarError as error:
+            check_now()
             raise RuleReplacementError(name, error) from None
 
     def _require(self, name: str) -> None:
@@ -67,6 +69,7 @@ class _Gathering:
         try:
             rules = parse_ebnf(f"{name} ::=\n{text}{others}", root_rule_name=name)
         except GrammarError as error:
+            check_now()
             raise error.lines_up(1) from None
         return rules[0].body
 

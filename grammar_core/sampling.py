@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
+from grammar_core.deadline import check
 from grammar_core.errors import GrammarError, GrammarLimitError
 from grammar_core.ir.derivation_graph import (
     FREE,
@@ -114,6 +115,7 @@ class _Sampler:
         self._stack: list[tuple[int, int]] = []
         self._push(root, 1)
         while self._stack:
+            check()
             number, count = self._stack.pop()
             if number == _LEAVE_RULE:
                 self._leave_rule()
@@ -264,7 +266,7 @@ class _Sampler:
     def _token(self, token_set: TokenSet) -> str:
         """The text of a token of the set; control tokens have none."""
         if self._tokenizer_info is None:
-            raise GrammarError("The grammar names tokens: give tokenizer_info, which knows their text")
+            raise GrammarError("The grammar names tokens of a model, whose text only its tokenizer knows")
         vocabulary = self._tokenizer_info.decoded_vocab
         stops = set(self._tokenizer_info.stop_token_ids)
         ids = token_set.ids

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
+from grammar_core.deadline import check
 from grammar_core.errors import GrammarLimitError
 from grammar_core.ir.derivation_graph import CountOf, DerivationGraph, Leaf, OneOf
 from grammar_core.ir.nodes import CharClass, Literal
@@ -50,6 +51,7 @@ def _expand(graph: DerivationGraph, threads: list[_Thread]) -> set[_Thread]:
     pending = list(seen)
     expanded: set[_Thread] = set()
     while pending:
+        check()
         thread = pending.pop()
         following = None if thread is None else _unfold(graph, *thread)
         if following is None:

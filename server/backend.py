@@ -13,6 +13,7 @@ from server.sampling import SamplingDefaults
 
 if TYPE_CHECKING:
     from grammar_core import CompiledGrammar
+    from grammar_core.deadline import Cancellation
 
 
 class TextEngine(Protocol):
@@ -59,7 +60,8 @@ class TextEngine(Protocol):
 
 
 class Compiler(Protocol):
-    def compile_source(self, source: Source) -> CompiledGrammar: ...
+    def compile_source(self, source: Source, cancellation: Cancellation | None = None) -> CompiledGrammar:
+        """The compiled grammar; CancelledError soon after the compile was cancelled."""
 
     def get_cache_size_bytes(self) -> int:
         """Bytes that the kept grammars use."""

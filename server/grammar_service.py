@@ -2,8 +2,9 @@
 
 The compiler keeps finished grammars in its own byte-bounded cache. This service keeps the work in
 flight: equal grammars share one compile, the number of threads and of waiting compiles is bounded,
-and nobody waits longer than the limit. A compile that outlives all its waiters is dropped if it has
-not begun; if it has, it ends in its thread and its result is cached.
+and nobody waits longer than the limit. A compile that has lost all its waiters, because they left or
+their time was over, is given up: dropped if it has not begun, else cancelled, which frees its thread
+within milliseconds. Who asks for the same grammar later begins a new one.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from grammar_core.deadline import Cancellation, CancelledError
 from grammar_core.errors import GrammarError
 from server.backend import Compiler
 from server.constraints.constraint import Constraint, Source, SourceError
@@ -30,6 +32,7 @@ class _Compile:
 
     future: Future[CompiledGrammar]
     begins: list[float]
+    cancellation: Cancellation
     waiters: int = 0
 
     def has_run_for(self, seconds: float) -> bool:
@@ -86,6 +89,8 @@ class GrammarService:
             return await self._wait_for(compile_)
         except TimeoutError:
             raise self._timed_out(compile_, constraint.param) from None
+        except CancelledError:  # by `close`: whoever waits has not left
+            raise overloaded("The server is shutting down.") from None
         except GrammarError as error:
             raise _invalid_grammar(str(error), constraint.param) from None
         except SourceError as error:
@@ -105,7 +110,9 @@ class GrammarService:
             wait.reschedule(0)
 
     def close(self) -> None:
-        """Drop what waits; what runs ends in its thread."""
+        """Drop what waits and cancel what runs."""
+        for compile_ in self._in_flight.values():
+            compile_.cancellation.cancel()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def _wait_for(self, compile_: _Compile) -> CompiledGrammar:
@@ -136,17 +143,19 @@ class GrammarService:
         if len(self._in_flight) >= self._max_pending:
             raise overloaded("Too many grammars are being compiled; try again in a moment.")
         begins: list[float] = []
-        compile_ = _Compile(self._pool.submit(self._compile, source, begins), begins)
+        cancellation = Cancellation()
+        future = self._pool.submit(self._compile, source, begins, cancellation)
+        compile_ = _Compile(future, begins, cancellation)
         self._in_flight[source] = compile_
         loop = asyncio.get_running_loop()
         compile_.future.add_done_callback(lambda _: self._forget_soon(loop, source, compile_))
         return compile_
 
-    def _compile(self, source: Source, begins: list[float]) -> CompiledGrammar:
+    def _compile(self, source: Source, begins: list[float], cancellation: Cancellation) -> CompiledGrammar:
         began = time.monotonic()
         begins.append(began)
         try:
-            return self._compiler.compile_source(source)
+            return self._compiler.compile_source(source, cancellation)
         finally:
             if self._metrics is not None:
                 self._metrics.compiled(time.monotonic() - began)
@@ -162,7 +171,9 @@ class GrammarService:
 
     def _leave(self, source: Source, compile_: _Compile) -> None:
         compile_.waiters -= 1
-        if compile_.waiters == 0 and compile_.future.cancel():
+        if compile_.waiters == 0 and not compile_.future.done():
+            compile_.cancellation.cancel()
+            compile_.future.cancel()
             self._forget(source, compile_)
 
     def _timed_out(self, compile_: _Compile, param: str) -> ApiError:

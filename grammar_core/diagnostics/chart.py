@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
+from grammar_core.deadline import check
 from grammar_core.diagnostics.early_ends import ends_early, split_markers
 from grammar_core.diagnostics.network import Call, Network, Place, Read, TransitionNetwork
 from grammar_core.diagnostics.shortest_text import ShortestTexts
@@ -210,6 +211,7 @@ class Chart:
         column.items = pending = list(dict.fromkeys(items))
         seen = set(pending)
         for item in pending:  # grows
+            check()
             consequences = self._consequences(item, column)
             for fresh in consequences:
                 if fresh not in seen:

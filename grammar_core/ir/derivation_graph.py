@@ -9,6 +9,7 @@ import heapq
 from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
+from grammar_core.deadline import check
 from grammar_core.ir.nodes import (
     Automaton,
     CharClass,
@@ -188,6 +189,7 @@ class _Settling:
     def run(self) -> None:
         cheapest = self._graph.cheapest
         while self._queue:
+            check()
             cost, number, choice = heapq.heappop(self._queue)
             if number in cheapest:
                 continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias, TypeVar, cast
 
+from grammar_core.deadline import check
 from grammar_core.ir.nodes import (
     Automaton,
     CharClass,
@@ -84,6 +85,7 @@ def transform_expression(expr: Expr, change: Callable[[Expr], Expr], *, opaque: 
     finished: list[Expr] = []
     pending: list[tuple[Expr, bool]] = [(expr, False)]
     while pending:
+        check()
         current, are_children_finished = pending.pop()
         children = () if isinstance(current, opaque) else child_expressions(current)
         if children and not are_children_finished:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from math import isfinite
 from typing import Any, cast
 
+from grammar_core.deadline import check
 from grammar_core.errors import DuplicateRuleError, GrammarError, UndefinedRuleError
 from grammar_core.ir.char_ranges import normalize_ranges
 from grammar_core.ir.nodes import (
@@ -40,6 +41,7 @@ def validate_rules(rules: Iterable[Rule], root: str) -> None:
     for rule in rules:
         _check_options(rule, len(rules))
         for expr in walk_rule(rule):
+            check()
             _check_node(expr, rule.name, names)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from grammar_core.deadline import check
 from grammar_core.errors import GrammarLimitError
 from grammar_core.ir.nodes import (
     FIRST_SURROGATE,
@@ -51,6 +52,7 @@ class _Trie:
 
     def _insert(self, text: str) -> int:
         node = _ROOT
+        check()
         for character in text:
             following = self.children[node].get(character)
             if following is None:
@@ -69,6 +71,7 @@ class _Trie:
         pending = [_ROOT]
         edge_count = 0
         for node in pending:  # grows as nodes are reached
+            check()
             if not self.is_free_text(node):
                 continue
             fallback = moves[fallbacks[node]] if node else {}
@@ -103,6 +106,7 @@ def expand_tag_dispatch(dispatch: TagDispatch) -> Automaton:
     edges: list[Edge] = []
     letters = {c: CharClass(((ord(c), ord(c)),)) for moves in trie.moves.values() for c in moves}
     for node, state in states.items():
+        check()
         moves = trie.moves[node]
         edges.append((state, 0, _all_but(moves)))
         for character, target in moves.items():

@@ -137,7 +137,7 @@ def test_doubling_rules_are_refused_in_time() -> None:
 def test_tokens_need_a_vocabulary() -> None:
     grammar = Grammar.from_ebnf("root ::= Token(1) ExcludeToken(0, 1) Token(4)")
     info = TokenizerInfo([b"a", b"bc", b"\xe4", b"d", b"", b"</s>"], stop_token_ids=[5])
-    with pytest.raises(GrammarError, match="give tokenizer_info"):
+    with pytest.raises(GrammarError, match="only its tokenizer knows"):
         grammar.sample(1)
     assert grammar.sample(3, tokenizer_info=info) == ["bcd"] * 3
     with pytest.raises(GrammarError, match="Token id 9 is outside"):

@@ -25,6 +25,7 @@ from server.sampling import SamplingDefaults
 
 if TYPE_CHECKING:
     from grammar_core import CompiledGrammar
+    from grammar_core.deadline import Cancellation
 
 MODEL_NAME = "fake/model"
 CHAT_TEMPLATE = (
@@ -117,7 +118,7 @@ class FakeCompiler:
         self.cached: dict[Source, CompiledGrammar] = {}
         self.finds_cached = False
 
-    def compile_source(self, source: Source) -> CompiledGrammar:
+    def compile_source(self, source: Source, cancellation: Cancellation | None = None) -> CompiledGrammar:
         self.compiled.append(source.text)
         assert self.gate.wait(10)
         self.cached[source] = cast("CompiledGrammar", source.build(BYTE_VOCABULARY))

@@ -89,7 +89,9 @@ NO_ARGUMENTS: Any = {"type": "function", "function": {"name": "stop"}}
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     grammars = {"three_strings": REPOSITORY / "configs" / "grammars" / "three_strings.ebnf"}
-    settings = ServerSettings(device="cpu", max_batch_size=8, grammar_timeout_s=30, grammars=grammars)
+    settings = ServerSettings(
+        device="cpu", max_batch_size=8, grammar_timeout_s=30, grammars=grammars, access_log=False
+    )
     with running_server(create_app(settings), start_limit_s=500) as url:
         yield url
 

@@ -69,7 +69,7 @@ class Served:
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
-    app = create_app(ServerSettings(device="cpu", max_batch_size=32, grammar_timeout_s=30))
+    app = create_app(ServerSettings(device="cpu", max_batch_size=32, grammar_timeout_s=30, access_log=False))
     with running_server(app, start_limit_s=500) as url:
         yield Served(url, app)
 

@@ -6,15 +6,18 @@ import asyncio
 import gc
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
+from grammar_core import Grammar, GrammarCompiler, TokenizerInfo
+from grammar_core.deadline import Cancellation, check
 from server.constraints import Constraint, Source
 from server.constraints.sources import EbnfSource
 from server.errors import ApiError
 from server.grammar_service import GrammarService
-from tests.server.fakes import FakeCompiler
+from tests.server.fakes import BYTE_VOCABULARY, FakeCompiler
 
 A, B, C = ('root ::= "a"', 'root ::= "b"', 'root ::= "c"')
 
@@ -184,7 +187,7 @@ async def test_a_compile_that_began_late_is_overload(service: GrammarService, co
     gates = {A: first_gate, B: second_gate}
     compile_source = compiler.compile_source
 
-    def gated(source: Source) -> Any:
+    def gated(source: Source, cancellation: Cancellation | None = None) -> Any:
         gates[source.text].wait(10)
         return compile_source(source)
 
@@ -216,3 +219,82 @@ async def test_nobody_misses_the_error_of_a_compile_that_all_have_left(
     gc.collect()
     await asyncio.sleep(0.01)
     assert complaints == []
+
+
+class EndlessSource(EbnfSource):
+    """A grammar whose compile ends when it is cancelled, and not before."""
+
+    def build(self, tokenizer_info: TokenizerInfo) -> Grammar:
+        while True:
+            check()
+
+
+def endless(grammar: str = A) -> Constraint:
+    return Constraint("guided_grammar", EndlessSource(grammar))
+
+
+@pytest.fixture
+def real_service(timeout_s: float) -> Iterator[GrammarService]:
+    """Compiles for real, in one thread and without a limit of its own that would come to an end here."""
+    compiler = GrammarCompiler(BYTE_VOCABULARY, compile_seconds=1000)
+    service = GrammarService(compiler, max_threads=1, max_pending=5, timeout_s=timeout_s, max_bytes=100)
+    yield service
+    service.close()
+
+
+async def test_a_compile_that_all_have_left_frees_its_thread(real_service: GrammarService) -> None:
+    waiters = [asyncio.create_task(real_service.compile(endless())) for _ in range(2)]
+    await asyncio.sleep(0.02)
+    for waiter in waiters:
+        waiter.cancel()
+    await asyncio.gather(*waiters, return_exceptions=True)
+    assert real_service.in_flight == 0
+    assert await real_service.compile(constraint(B)) is not None  # in the same thread
+
+
+async def test_a_compile_that_one_has_left_goes_on(real_service: GrammarService) -> None:
+    leaver, stayer = (asyncio.create_task(real_service.compile(endless())) for _ in range(2))
+    await asyncio.sleep(0.02)
+    leaver.cancel()
+    await asyncio.gather(leaver, return_exceptions=True)
+    await asyncio.sleep(0.05)
+    assert not stayer.done()
+    assert real_service.in_flight == 1
+    stayer.cancel()
+    await asyncio.gather(stayer, return_exceptions=True)
+
+
+@pytest.mark.parametrize("timeout_s", [0.2])
+async def test_a_compile_that_is_too_slow_frees_its_thread(real_service: GrammarService) -> None:
+    with pytest.raises(ApiError) as caught:
+        await real_service.compile(endless())
+    assert caught.value.code == "grammar_timeout"
+    async with asyncio.timeout(30):  # the limit of one wait may pass until the thread is free
+        while True:
+            with suppress(ApiError):
+                assert await real_service.compile(constraint(B)) is not None
+                return
+
+
+async def test_a_newcomer_after_all_have_left_compiles_anew(
+    service: GrammarService, compiler: FakeCompiler
+) -> None:
+    compiler.gate.clear()
+    [leaver] = await started(service, A)
+    leaver.cancel()
+    await asyncio.gather(leaver, return_exceptions=True)
+    newcomer = compiling(service, A)
+    await asyncio.sleep(0.02)
+    compiler.gate.set()
+    assert await newcomer is not None
+    assert compiler.compiled == [A, A]
+
+
+async def test_what_runs_is_cancelled_when_the_service_closes(real_service: GrammarService) -> None:
+    waiter = asyncio.create_task(real_service.compile(endless()))
+    await asyncio.sleep(0.02)
+    real_service.close()
+    async with asyncio.timeout(10):
+        with pytest.raises(ApiError) as caught:
+            await waiter
+    assert caught.value.status == 503

@@ -71,7 +71,7 @@ def serving(
     tokenizer.chat_template = template
     backend = dataclasses.replace(fake_backend(engine), tokenizer=cast(Any, tokenizer))
     with (
-        running_server(create_app(ServerSettings(), open_backend=lambda _: backend)) as url,
+        running_server(create_app(ServerSettings(access_log=False), open_backend=lambda _: backend)) as url,
         httpx.Client(base_url=url, timeout=10) as client,
     ):
         yield client

@@ -16,6 +16,7 @@ import re
 from functools import cached_property
 from typing import NoReturn
 
+from grammar_core.deadline import check
 from grammar_core.errors import (
     DuplicateRuleError,
     GrammarLimitError,
@@ -131,6 +132,7 @@ class _Parser:
             tokens = self._pattern.finditer(self._text, self._resume)
             self._resume = None
             for match in tokens:
+                check()
                 kind = match.lastgroup or "bad"
                 if kind == "end":
                     break

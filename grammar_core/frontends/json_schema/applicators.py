@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from grammar_core.deadline import check
 from grammar_core.frontends.json_schema import array_keywords, object_keywords, scalar_keywords
 from grammar_core.frontends.json_schema.full_sets import FULL
 from grammar_core.frontends.json_schema.goals import ANY, Goal, complement
@@ -255,6 +256,7 @@ def _one_of(expander: Expander, sub: Subschema, kind: str, tracked: bool) -> lis
     marks = {i: [_marks(expander, shape) for shape in found[i]] for i in live} if kind == OBJECT else {}
     for position, i in enumerate(live):
         for j in live[position + 1 :]:
+            check()
             if marks and all(_are_told_apart(one, other) for one in marks[i] for other in marks[j]):
                 continue
             if expander.meet_all(kind, found[i], found[j], sub.index):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
+from grammar_core.deadline import check, check_now
 from grammar_core.frontends.json_schema.errors import JsonSchemaLimitError
 from grammar_core.frontends.json_schema.expansion import item_goal
 from grammar_core.frontends.json_schema.goals import ANY, NEVER, Goal, complement, join
@@ -99,6 +100,7 @@ def _plain_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | None
                 [item] if further == 0 else [item, Repeat(Sequence((comma, item)), max(low - 1, 0), further)]
             )
     for i in range(boundary - 1, -1, -1):
+        check_now()
         item = emitter.item(item_goal(shape, i), depth + 1)
         pieces = [item, *pieces] if i == 0 else [comma, item, *pieces]
         if i >= shape.min and i > 0:
@@ -157,6 +159,7 @@ def _counted_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | No
     edges: list[Edge] = []
     accepting = []
     while pending:
+        check_now()
         state = pending.pop()
         position, counts = state
         if _is_complete(shape, position, counts):
@@ -292,6 +295,7 @@ def _unique_arrays(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | No
 
 
 def _repeats(emitter: Emitter, goals: tuple[Goal, ...], goal: Goal) -> bool:
+    check()
     return any(not emitter.expander.is_void(join(goal, other)) for other in goals)
 
 

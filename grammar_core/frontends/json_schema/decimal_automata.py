@@ -10,6 +10,7 @@ from enum import IntEnum
 from fractions import Fraction
 from functools import lru_cache
 
+from grammar_core.deadline import check
 from grammar_core.errors import GrammarLimitError
 from grammar_core.frontends.regex import parse_regex
 from grammar_core.ir.nodes import Automaton, CharClass, Choice, Edge, Expr, Literal, Repeat, Sequence
@@ -125,6 +126,7 @@ class _Builder:
         self.count = 0
 
     def state(self, accepts: bool) -> int:
+        check()
         if accepts:
             self.accepting.append(self.count)
         self.count += 1

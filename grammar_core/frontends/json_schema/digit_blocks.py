@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from grammar_core.deadline import check
 from grammar_core.ir.nodes import EMPTY, Choice, Expr, Sequence
 
 Digits = tuple[tuple[int, int], ...]
@@ -67,6 +68,7 @@ def _expression(
     """What the branches match. As deep as the numbers are long."""
     by_rest: dict[Expr, list[tuple[int, int]]] = {}
     for digits, branch in node.branches.items():
+        check()
         rest = _expression(branch, depth + 1, digit, middle) if branch.branches else EMPTY
         if middle is not None and middle[0] == depth + 1 and branch.branches:
             rest = _then(middle[1], rest)

@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
+from grammar_core.deadline import check
 from grammar_core.frontends.json_schema.deep_json import DepthError, read_deep, write_deep
 from grammar_core.frontends.json_schema.dialects import DEFAULT, Dialect, dialect_of, is_too_old
 from grammar_core.frontends.json_schema.errors import JsonSchemaError, JsonSchemaLimitError
@@ -206,6 +207,7 @@ class Documents:
     def _index(self, root: Resource) -> None:
         pending: list[tuple[Any, Resource, Path]] = [(root.root, root, None)]
         while pending:
+            check()
             value, resource, path = pending.pop()
             resource = self._enter(value, resource, path)
             pending.extend((child, resource, place) for child, place in _subschemas(value, path))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
+from grammar_core.deadline import check, check_now
 from grammar_core.errors import GrammarError
 from grammar_core.frontends.json_schema import (
     array_emission,
@@ -149,6 +150,7 @@ class Emitter:
             raise JsonSchemaError("The schema allows no value")
         self.rules.insert(0, Rule("root", body))
         while self._pending:
+            check()
             self._pending.pop()()
 
     def emit_value(self, goal: Goal) -> RuleRef:
@@ -160,6 +162,7 @@ class Emitter:
             raise JsonSchemaError("The schema allows no value")
         self.rules.insert(place, Rule(reference.name, body))
         while self._pending:
+            check()
             self._pending.pop()()
         return reference
 
@@ -183,6 +186,7 @@ class Emitter:
 
     def add(self, hint: str, body: Expr) -> RuleRef:
         """A new rule."""
+        check()
         if len(self.rules) >= MAX_RULES:
             raise JsonSchemaLimitError(
                 f"The schema needs more than {MAX_RULES:,} rules", limit="schema_rules", value=MAX_RULES
@@ -287,6 +291,7 @@ class Emitter:
         try:
             return self.alternative(kind, alternative, depth)
         except GrammarError as error:
+            check_now()
             self.expander.place_error(error, min(goal, key=abs))
             return self.alternative(kind, FULL[kind], depth)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
+from grammar_core.deadline import check, check_now
 from grammar_core.errors import GrammarError
 from grammar_core.frontends.json_schema.applicators import complement_of, expansion_of
 from grammar_core.frontends.json_schema.documents import Documents
@@ -73,6 +74,7 @@ class Expander(Subschemas):
     def _mask(self, literal: int) -> frozenset[str]:
         mask = self._masks.get(literal)
         if mask is None:
+            check()
             self._masks[literal] = _ALL_TYPES  # what a schema inside itself takes it for
             mask = self._masks[literal] = self._deeper(self._find_mask, literal)
         return mask
@@ -144,6 +146,7 @@ class Expander(Subschemas):
         return alternatives
 
     def _expand_literal(self, literal: int, kind: str, tracked: bool) -> list[Any]:
+        check()
         key = (literal, kind, tracked)
         found = self._expansions.get(key)
         if found is not None:
@@ -155,6 +158,7 @@ class Expander(Subschemas):
         try:
             found = self._deeper(self._expansion, literal, kind, tracked)
         except GrammarError as error:
+            check_now()
             self.place_error(error, literal)
             found = [FULL[kind]]
         finally:
@@ -183,6 +187,7 @@ class Expander(Subschemas):
             raise self._too_many(literal, MAX_COMBINATIONS)
         for one in first:
             for other in second:
+                check()
                 both = self.meet(kind, one, other)
                 if both is not None:
                     met.append(both)
@@ -205,6 +210,7 @@ class Expander(Subschemas):
         full = FULL[kind]
         united: list[Any] = []
         for alternatives in lists:
+            check_now()
             for one in alternatives:
                 if one is full and not tracked:
                     return [full]
@@ -290,11 +296,13 @@ def _absorbed(shapes: list[ObjectShape]) -> list[ObjectShape]:
     masks = []
     for shape in shapes:
         mask = 0
+        check()
         for constraint in shape.constraints():
             mask |= 1 << bits.setdefault(constraint, len(bits))
         masks.append(mask)
     kept: list[int] = []
     for i in sorted(range(len(shapes)), key=lambda i: masks[i].bit_count()):
+        check()
         if not any(masks[j] & ~masks[i] == 0 for j in kept):
             kept.append(i)
     return [shapes[i] for i in sorted(kept)]
@@ -302,6 +310,7 @@ def _absorbed(shapes: list[ObjectShape]) -> list[ObjectShape]:
 
 def item_goal(shape: ArrayShape, index: int) -> Goal:
     """What an item has to meet, but for rules that spare some items."""
+    check_now()
     goal = ANY
     for rule in shape.rules:
         if rule.start <= index and (rule.stop is None or index < rule.stop) and not rule.unless:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from hashlib import blake2b
 
+from grammar_core.deadline import check_now
 from grammar_core.errors import GrammarError
 from grammar_core.frontends.json_schema.dialects import Dialect
 from grammar_core.frontends.json_schema.documents import Documents, Resource
@@ -53,6 +54,7 @@ def _remembered(leaf: Leaf, dialect: Dialect, lexical: Lexical) -> LeafRules | N
             return None  # arrays and objects depend on the layout
         expr = emitter.value(goal, 0)
     except GrammarError:
+        check_now()
         return None  # so that the error is found again where the place is known
     return _settled(emitter, expr)
 

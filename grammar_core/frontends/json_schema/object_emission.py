@@ -8,6 +8,7 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
+from grammar_core.deadline import check, check_now
 from grammar_core.frontends.json_schema.errors import JsonSchemaLimitError
 from grammar_core.frontends.json_schema.goals import ANY, NEVER, Goal, join
 from grammar_core.frontends.json_schema.key_sets import (
@@ -59,6 +60,7 @@ def emit(emitter: Emitter, shape: ObjectShape, depth: int) -> list[Expr]:
     regions = _regions(emitter, shape, names)
     found = []
     for wanted, witnesses in _variants(emitter, shape, goals, regions):
+        check_now()
         expr = _object(emitter, shape, {**goals, **wanted}, wanted.keys(), regions, witnesses, depth)
         if expr is not None:
             found.append(expr)
@@ -92,6 +94,7 @@ def _plain_object(emitter: Emitter, shape: ObjectShape, depth: int) -> list[Expr
         goals = {name: shape.goal_of(name) for name in goals}
     specs: list[Member] = []
     for name, goal in goals.items():
+        check()
         if goal is not NEVER:
             rule = emitter.named_member(name, emitter.value(goal, depth + 1, name))
             specs.append(Member(rule, name in required, False))
@@ -189,6 +192,7 @@ def _partition(
     for atom, inside in atoms.items():
         divided = []
         for memberships, languages in found:
+            check_now()
             met = tuple(_meet(one, part, is_last=len(atoms) == 1) for one in languages for part in inside)
             divided.append(({**memberships, atom: True}, met))
             outside = languages

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from grammar_core.deadline import check, check_now
 from grammar_core.errors import GrammarError, GrammarLimitError
 from grammar_core.frontends.json_schema.documents import Documents, Resource
 from grammar_core.frontends.json_schema.errors import (
@@ -72,6 +73,7 @@ class Subschemas:
     def goal_at(self, value: Any, resource: Resource, path: Path, scope: tuple[Resource, ...]) -> Goal:
         """The goal of a schema: ANY, NEVER or of one literal."""
         for _ in range(_ALIAS_STEPS):
+            check()
             if value is True:
                 return ANY
             if value is False:
@@ -148,6 +150,7 @@ class Subschemas:
 
     def constant(self, value: Any, sub: Subschema, keyword: str) -> Goal:
         """The goal of being equal to `value`."""
+        check()
         key = identity(value)
         goal = self._constants.get(key)
         if goal is None:
@@ -212,6 +215,7 @@ class Subschemas:
         try:
             return build()
         except GrammarError as error:
+            check_now()
             if keyword in self.loosen:
                 return otherwise
             pointer = pointer_of((sub.path, keyword))

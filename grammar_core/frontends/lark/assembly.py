@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from grammar_core.deadline import check_now
 from grammar_core.errors import GrammarError, GrammarLimitError
 from grammar_core.frontends.lark.embedding import Embeddings, refuse_cycles
 from grammar_core.frontends.lark.errors import limit_error
@@ -71,6 +72,7 @@ class _Assembly:
         try:
             self._read(prepare_text(self._embeddings.text_of(name)), prefix)
         except GrammarError as error:
+            check_now()
             raise _in_named(error, name) from None
 
     def _add_embedded_lexemes(self) -> None:

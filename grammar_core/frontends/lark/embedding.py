@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+from grammar_core.deadline import check_now
 from grammar_core.errors import GrammarError
 from grammar_core.frontends.lark.errors import (
     DIALECT,
@@ -113,6 +114,7 @@ class Embeddings:
         try:
             grammar = Grammar.from_json_schema(schema)
         except GrammarError as error:
+            check_now()
             raise moved_error(error, f"In %json: {error.message}", text, offset) from None
         return self._embed(grammar, self.new_prefix("json"), text, offset)
 

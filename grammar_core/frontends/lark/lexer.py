@@ -24,6 +24,7 @@ import json
 import re
 from typing import Any, NamedTuple
 
+from grammar_core.deadline import check
 from grammar_core.errors import GrammarError
 from grammar_core.frontends.lark.errors import LarkError, limit_error
 from grammar_core.frontends.lark.limits import MAX_TEXT_LENGTH
@@ -116,6 +117,7 @@ def tokenize(text: str) -> Tokens:
     while resume is not None:
         begin, resume = resume, None
         for match in TOKEN.finditer(text, begin):
+            check()
             matches.append(match)
             kind = match.lastgroup
             if kind in _TAKES_JSON:

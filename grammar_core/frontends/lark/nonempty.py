@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from grammar_core.deadline import check
 from grammar_core.errors import GrammarLimitError
 from grammar_core.frontends.lark.errors import DIALECT
 from grammar_core.frontends.lark.limits import MAX_NONEMPTY_SIZE
@@ -82,6 +83,7 @@ class _Eliminator:
         finished: list[_Part] = []
         pending: list[tuple[Expr, bool]] = [(expr, False)]
         while pending:
+            check()
             current, is_done = pending.pop()
             current = current if is_done else _expanded(current)
             children = () if isinstance(current, Automaton) else child_expressions(current)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from grammar_core.deadline import check
 from grammar_core.frontends.lark import refusals
 from grammar_core.frontends.lark.body import Body
 from grammar_core.frontends.lark.body_reader import BodyReader, Handler
@@ -37,6 +38,7 @@ class Parser(BodyReader):
         """The whole text's namespace, and one for each `%lark` block. Raises LarkError, GrammarLimitError."""
         matches = self._tokens.matches
         while self._index < len(matches):
+            check()
             match = matches[self._index]
             self._index += 1
             self._handlers[match.lastgroup or "bad"](match)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from grammar_core.deadline import check_now
 from grammar_core.errors import GrammarError
 from grammar_core.frontends.lark.errors import LarkError, moved_error
 from grammar_core.frontends.regex import parse_regex
@@ -32,6 +33,7 @@ def read_regex(token: str, text: str, offset: int) -> Expr:
     try:
         return _parse(pattern, flags)
     except GrammarError as error:
+        check_now()
         raise _located(error, pattern, text, offset) from None
 
 
@@ -74,6 +76,7 @@ def _trigger(pattern: str, flags: str) -> Expr | None:
     try:
         rest = parse_regex(pattern[len(form) :], flags=flags, any_but_newline=True)
     except GrammarError:
+        check_now()
         return None
     return Sequence((ANY_TEXT, rest)) if isinstance(rest, Literal) and rest.value else None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from grammar_core.deadline import check
 from grammar_core.frontends.lark.errors import limit_error
 from grammar_core.frontends.lark.limits import (
     MAX_ALGEBRA_POSITIONS,
@@ -169,6 +170,7 @@ class _Combination:
         return number
 
     def _spend(self, steps: int) -> None:
+        check()
         self._left -= steps
         if self._left < 0:
             raise _WorkLimitError

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
 
+from grammar_core.deadline import check_now
 from grammar_core.ir.char_ranges import Ranges, normalize_ranges
 from grammar_core.ir.nodes import FIRST_SURROGATE, LAST_SURROGATE
 
@@ -22,6 +23,7 @@ _OTHER_SIMPLE_FOLDINGS = {0x1FD3: 0x0390, 0x1FE3: 0x03B0, 0xFB05: 0xFB06}
 
 def close_under_case(ranges: Ranges, unicode: bool) -> Ranges:
     """The set with everything that is the same as one of its characters when case is ignored."""
+    check_now()
     added = [(other, other) for others in _touched(ranges, unicode) for other in others]
     return normalize_ranges([*ranges, *added]) if added else ranges
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from grammar_core.deadline import check
 from grammar_core.frontends.regex.case_folding import close_under_case
 from grammar_core.frontends.regex.errors import RegexError
 from grammar_core.frontends.regex.escapes import Escape, read_escape
@@ -22,6 +23,7 @@ def read_char_class(pattern: str, begin: int, flags: Flags) -> tuple[Ranges, int
     position = begin + 2 if negated else begin + 1
     ranges: list[tuple[int, int]] = []
     while pattern[position : position + 1] != "]":
+        check()
         begin_of_range = position
         first = _read_member(pattern, position, flags, begin)
         position = first.end

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
+from grammar_core.deadline import check
 from grammar_core.frontends.regex.case_folding import close_under_case, same_but_for_case
 from grammar_core.frontends.regex.char_classes import read_char_class
 from grammar_core.frontends.regex.character_sets import (
@@ -109,6 +110,7 @@ class Parser:
     def parse(self) -> Tree:
         """The tree of the whole pattern. Raises RegexError and GrammarLimitError with the position."""
         while self._position < len(self._pattern):
+            check()
             plain = _PLAIN.match(self._pattern, self._position)
             if plain:
                 self._add_plain(plain[0])

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from grammar_core.deadline import check_now
 from grammar_core.errors import GrammarError
 from grammar_core.frontends.structural_tag.document import as_plain
 from grammar_core.frontends.structural_tag.enclosure import NOT_ENCLOSED, Enclosure, Lowered
@@ -101,6 +102,7 @@ class Lowering:
             except StructuralTagError:
                 raise
             except GrammarError as error:
+                check_now()
                 reraise_at(error, pointer)
             found = self._embedded[key] = self.rule("grammar", EMPTY)
             self._grammars.append((found, grammar))
@@ -117,6 +119,7 @@ class Lowering:
             try:
                 found = self._schemas[text] = self._notation.add(text)
             except GrammarError as error:
+                check_now()
                 reraise_at(error, pointer)
         return found
 

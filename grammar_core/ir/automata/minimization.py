@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from grammar_core.deadline import check
+
 Transitions = list[dict[int, int]]
 """For each state, the state after each letter. State 0 is the start; what is missing is refused."""
 
@@ -59,12 +61,14 @@ class _Partition:
 
     def _sources_by_letter(self, block: set[int]) -> list[set[int]]:
         by_letter: dict[int, set[int]] = {}
+        check()
         for state in block:
             for letter, sources in self._sources[state].items():
                 by_letter.setdefault(letter, set()).update(sources)
         return list(by_letter.values())
 
     def _split_by(self, states: set[int], pending: set[int]) -> None:
+        check()
         touched: dict[int, set[int]] = {}
         for state in states:
             touched.setdefault(self._block_of[state], set()).add(state)

@@ -4,19 +4,22 @@
 #include <ctime>
 #include <string>
 
+#include "automaton/deadline.hpp"
 #include "automaton/errors.hpp"
 
 namespace syntagma {
-namespace {
 
-// Seconds that this thread has computed, so that a busy machine refuses nothing.
 double thread_seconds() {
   timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-}  // namespace
+void throw_time_exceeded(const std::string& what, double seconds) {
+  throw LimitExceeded(
+      "time", static_cast<int64_t>(std::ceil(seconds)),
+      what + " takes more than " + std::to_string(seconds).substr(0, 4) + " seconds of processor time");
+}
 
 thread_local uint32_t TimeLimit::ticks_ = 0;
 thread_local TimeLimit* TimeLimit::current_ = nullptr;
@@ -31,14 +34,12 @@ TimeLimit::~TimeLimit() { current_ = outer_; }
 
 void TimeLimit::check() {
   ticks_ = 0;
+  Deadline::check();
   if (current_ == nullptr) return;
   const double now = thread_seconds();
   if (current_->end_ < 0)
     current_->end_ = now + current_->seconds_;  // the clock is read only where work adds up
-  if (now > current_->end_)
-    throw LimitExceeded("time", static_cast<int64_t>(std::ceil(current_->seconds_)),
-                        std::string(current_->what_) + " takes more than " +
-                            std::to_string(current_->seconds_).substr(0, 4) + " seconds of processor time");
+  if (now > current_->end_) throw_time_exceeded(current_->what_, current_->seconds_);
 }
 
 }  // namespace syntagma

@@ -2,8 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace syntagma {
+
+// Seconds that this thread has computed, so that a busy machine refuses nothing.
+double thread_seconds();
+
+[[noreturn]] void throw_time_exceeded(const std::string& what, double seconds);
 
 // While one lives, work on this thread that takes longer throws LimitExceeded. An inner one counts for
 // itself.

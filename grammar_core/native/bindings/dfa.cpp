@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "automaton/deadline.hpp"
 #include "automaton/dfa.hpp"
 #include "automaton/time_limit.hpp"
 
@@ -21,6 +22,7 @@ constexpr double kSeconds = 2.0;
 // Runs `work` without the GIL and within the limit on time.
 template <typename Work>
 auto compute(Work work) {
+  Deadline::check();
   const nb::gil_scoped_release release;
   const TimeLimit limit("Working out a set of texts", kSeconds);
   return work();

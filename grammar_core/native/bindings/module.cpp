@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 
+#include "automaton/deadline.hpp"
 #include "automaton/errors.hpp"
 #include "automaton/expression.hpp"
 #include "automaton/time_limit.hpp"
@@ -164,10 +165,24 @@ NB_MODULE(_native, m) {
     } catch (const LimitExceeded& e) {
       const nb::object error = nb::module_::import_("grammar_core.errors").attr("GrammarLimitError");
       PyErr_SetObject(error.ptr(), error(e.what(), "limit"_a = e.limit, "value"_a = e.value).ptr());
+    } catch (const Cancelled& e) {
+      PyErr_SetString(nb::module_::import_("grammar_core.deadline").attr("CancelledError").ptr(), e.what());
     } catch (const InvalidGrammar& e) {
       PyErr_SetString(nb::module_::import_("grammar_core.errors").attr("GrammarError").ptr(), e.what());
     }
   });
+
+  nb::class_<Cancellation>(m, "Cancellation")
+      .def(nb::init<>())
+      .def("cancel", &Cancellation::cancel)
+      .def_prop_ro("is_cancelled", &Cancellation::is_cancelled);
+
+  nb::class_<Deadline>(m, "Deadline")
+      .def(nb::init<double, std::shared_ptr<Cancellation>>(), "seconds"_a, "cancellation"_a.none())
+      .def("begin", &Deadline::begin)
+      .def("end", &Deadline::end);
+  m.def("check_deadline", &Deadline::tick);
+  m.def("check_deadline_now", &Deadline::check);
 
   nb::class_<Vocabulary>(m, "Vocabulary")
       .def("__init__", &init_vocabulary, "tokens"_a, "stop_tokens"_a, "control_tokens"_a, "size"_a)

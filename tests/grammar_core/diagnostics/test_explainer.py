@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from grammar_core import Grammar, GrammarError, GrammarLimitError, explain_text
@@ -300,3 +302,9 @@ def test_too_long() -> None:
     with pytest.raises(GrammarLimitError) as caught:
         explain("root ::= [^]*", b"a" * 1_000_001)
     assert caught.value.limit == "explanation_bytes"
+
+
+@pytest.mark.parametrize("arguments", [('root ::= "a"', "a"), (Grammar.from_ebnf('root ::= "a"'), 1)])
+def test_wrong_types_are_named(arguments: Any) -> None:
+    with pytest.raises(TypeError, match=r"not (str|int)"):
+        explain_text(*arguments)

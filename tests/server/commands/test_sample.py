@@ -53,7 +53,13 @@ def test_bad_grammar() -> None:
 
 def test_grammars_without_sentences() -> None:
     assert sample('root ::= "a" root')[0] == 2
-    assert sample("root ::= Token(5)")[0] == 2
+
+
+def test_tokens_have_no_text_here() -> None:
+    exit_code, _, errors = sample("root ::= Token(5)")
+    assert exit_code == 2
+    assert "only its tokenizer knows" in errors
+    assert "tokenizer_info" not in errors
 
 
 def test_bad_count() -> None:

@@ -31,7 +31,9 @@ def files(tmp_path: Path) -> dict[str, Path]:
 
 @pytest.fixture
 def client(files: dict[str, Path], engine: FakeEngine) -> Iterator[httpx.Client]:
-    app = create_app(ServerSettings(grammars=files), open_backend=lambda _: fake_backend(engine))
+    app = create_app(
+        ServerSettings(grammars=files, access_log=False), open_backend=lambda _: fake_backend(engine)
+    )
     with running_server(app) as url, httpx.Client(base_url=url, timeout=10) as client:
         yield client
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from grammar_core.deadline import check_now
 from grammar_core.errors import GrammarError, GrammarLimitError, GrammarSyntaxError
 from grammar_core.frontends.ebnf.escapes import literal_offset
 from grammar_core.frontends.ebnf.macros.call import Argument, MacroCall
@@ -39,6 +40,7 @@ def _parse(call: MacroCall, pattern: str, json_string: bool, flags: str | None) 
     try:
         return parse_regex(pattern, json_string=json_string, flags=flags)
     except GrammarError as error:
+        check_now()
         raise _moved(error, call, call.positional[0]) from None
 
 

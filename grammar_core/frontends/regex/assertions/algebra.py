@@ -10,6 +10,7 @@ from __future__ import annotations
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
+from grammar_core.deadline import check_now
 from grammar_core.errors import GrammarLimitError
 from grammar_core.frontends.regex.plain import to_expression
 from grammar_core.frontends.regex.syntax_tree import (
@@ -55,6 +56,7 @@ def compile_by_algebra(tree: Tree) -> Expr | None:
             return None
         return RegularLanguage.from_expression(Choice(kept)).to_expression()
     except GrammarLimitError:
+        check_now()
         return None
 
 

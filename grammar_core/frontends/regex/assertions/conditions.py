@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from grammar_core.deadline import check
+
 Term = frozenset[int]
 Condition = frozenset[Term]
 Atoms = frozenset[int]
@@ -42,6 +44,7 @@ class ConditionAlgebra:
 
     def spend(self, steps: int) -> None:
         """Count steps. Raises WorkLimitError when the budget is used up."""
+        check()
         self._left -= steps
         if self._left < 0:
             raise WorkLimitError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from grammar_core.deadline import check_now
 from grammar_core.errors import GrammarError
 from grammar_core.frontends.structural_tag.enclosure import Enclosure, Lowered
 from grammar_core.frontends.structural_tag.errors import reraise_at
@@ -34,4 +35,5 @@ def lower_regex(fields: Fields, lowering: Lowering, enclosure: Enclosure) -> Low
     try:
         return Lowered(Grammar.from_regex(pattern).rules[0].body)
     except GrammarError as error:
+        check_now()
         reraise_at(error, fields.pointer_to("pattern"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from grammar_core.deadline import check
 from grammar_core.frontends.structural_tag.enclosure import Enclosure, Lowered
 from grammar_core.frontends.structural_tag.fields import Fields
 from grammar_core.frontends.structural_tag.formats.tags import Tag, read_tags
@@ -120,6 +121,7 @@ def _hidden(triggers: Iterable[str], excludes: tuple[str, ...]) -> dict[str, str
     together = "\ud800".join(triggers)  # no text has this in it
     problems: dict[str, str] = {}
     for exclude in excludes:
+        check()
         for trigger in triggers if exclude in together else ():
             if exclude in trigger:
                 problems[trigger] = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from grammar_core.deadline import check_now
 from grammar_core.errors import GrammarError
 from grammar_core.frontends.json_schema.documents import schema_text
 from grammar_core.frontends.json_schema.frontend import check_options
@@ -45,6 +46,7 @@ def _lower(fields: Fields, lowering: Lowering, options: NotationOptions) -> Lowe
     try:
         text = schema_text(schema)
     except GrammarError as error:
+        check_now()
         reraise_at(error, pointer)
     except TypeError as error:
         fields.fail(str(error), "json_schema")
@@ -67,6 +69,7 @@ def _whitespace_pattern(fields: Fields) -> str | None:
     try:
         parse_regex(pattern, flags=None)
     except GrammarError as error:
+        check_now()
         reraise_at(error, fields.pointer_to("whitespace_pattern"))
     return pattern
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from grammar_core.deadline import check
 from grammar_core.frontends.json_schema import object_emission
 from grammar_core.frontends.json_schema.emission import NOTHING, Emitter, choice
 from grammar_core.frontends.json_schema.errors import JsonSchemaError
@@ -94,6 +95,7 @@ class NotationEmitter(Emitter):
         place = RuleRef(self.fresh("schema"))
         self.rules.append(Rule(place.name, self.root_value(goal)))
         while self._pending:
+            check()
             self._pending.pop()()
         return place
 
