@@ -38,8 +38,25 @@ def walk_expressions(expr: Expr) -> Iterator[Expr]:
 
 def have_same_types(one: Expr, other: Expr) -> bool:
     """Whether two equal expressions are of the same classes throughout, which equality ignores."""
-    pairs = zip(walk_expressions(one), walk_expressions(other), strict=False)
-    return all(type(left) is type(right) for left, right in pairs)
+    pending = [(one, other)]
+    while pending:
+        left, right = pending.pop()
+        if left is right:
+            continue
+        if type(left) is not type(right):
+            return False
+        if isinstance(left, Automaton):
+            # Many edges share few labels.
+            pending += _label_pairs(left, cast(Automaton, right))
+        else:
+            pending += zip(child_expressions(left), child_expressions(right), strict=False)
+    return True
+
+
+def _label_pairs(one: Automaton, other: Automaton) -> Iterable[tuple[Expr, Expr]]:
+    """The labels of the same edges of two automata, each pair of objects once."""
+    labels = ((left[2], right[2]) for left, right in zip(one.edges, other.edges, strict=False))
+    return {(id(left), id(right)): (left, right) for left, right in labels}.values()
 
 
 def walk_rule(rule: Rule) -> Iterator[Expr]:
