@@ -36,6 +36,17 @@ MALFORMED: list[tuple[Any, str]] = [
     ({"additionalProperties": "no"}, "/additionalProperties"),
     ({"$schema": 3}, "/$schema"),
     ({"properties": {"a/b": {"items": {"type": "x"}}}}, "/properties/a~1b/items/type"),
+    ({"$defs": {"a": {"$anchor": "x"}}, "items": {"$anchor": "x"}}, "/items/$anchor"),
+    ({"$defs": {"a": {"$anchor": "x"}}, "items": {"$dynamicAnchor": "x"}}, "/items/$dynamicAnchor"),
+    ({"$defs": {"a": {"$id": "x"}}, "items": {"$id": "x"}}, "/items/$id"),
+    (
+        {
+            "$schema": "http://json-schema.org/draft-04/schema#",
+            "properties": {"a": {"id": "x"}, "b": {"id": "x"}},
+            "items": {"$ref": "x"},
+        },
+        "/properties/a/id",
+    ),
 ]
 
 
@@ -60,6 +71,13 @@ def test_the_error_has_the_pointer_of_the_keyword(schema: Any, pointer: str) -> 
 def test_text_that_is_no_schema(text: str, message: str) -> None:
     with pytest.raises(JsonSchemaError, match=message):
         Grammar.from_json_schema(text)
+
+
+def test_identifiers_of_old_drafts_may_be_copied_where_nothing_refers_to_them() -> None:
+    a, b = {"id": "x", "type": "integer"}, {"id": "x", "type": "null"}
+    schema = {"$schema": "http://json-schema.org/draft-04/schema#", "properties": {"a": a, "b": b}}
+    assert accepts(schema, '{"a": 1, "b": null}')
+    assert not accepts(schema, '{"a": 1, "b": 1}')
 
 
 def test_errors_are_grammar_errors() -> None:

@@ -157,6 +157,8 @@ class Documents:
         self._bundled = {_split_fragment(uri)[0]: document for uri, document in bundled.items()}
         self._targets: dict[tuple[int, str], Target] = {}
         self._keep_alive: list[Any] = []
+        self._indexed_uris: set[str] = set()  # of the document that is being read
+        self._ambiguous: dict[str, JsonSchemaError] = {}
         value = parse_json(text)
         self.has_names = '"$id"' in text or '"id"' in text or "nchor" in text
         self.is_dynamic = (
@@ -205,6 +207,7 @@ class Documents:
         return base
 
     def _index(self, root: Resource) -> None:
+        self._indexed_uris = set()
         pending: list[tuple[Any, Resource, Path]] = [(root.root, root, None)]
         while pending:
             check()
@@ -232,20 +235,33 @@ class Documents:
             uri, fragment = _split_fragment(identifier)
             if uri or (path is None and not fragment):
                 resource = Resource(_joined(resource.uri, uri), value, dialect, path)
-                self._resources.setdefault(resource.uri, resource)
+                self._note_uri(resource, value, dialect.id_keyword)
                 self._by_value[id(value)] = resource
             if fragment and not fragment.startswith("/"):
-                resource.anchors.setdefault(fragment, (value, path))
+                _note_anchor(resource.anchors, fragment, value, path, dialect.id_keyword)
         if dialect.draft >= 2019:
             self._note_anchors(value, resource, path)
         return resource
 
+    def _note_uri(self, resource: Resource, value: dict[str, Any], keyword: str) -> None:
+        """Give the resource its URI, which another document may have taken, but no schema of the same one.
+
+        Before 2019-09 identifiers were often copied without a use: there it is an error to refer to one.
+        """
+        if resource.uri in self._indexed_uris:
+            error = _named_twice(f"{keyword} {json.dumps(value[keyword])}", resource.path, keyword)
+            if resource.dialect.draft >= 2019:
+                raise error
+            self._ambiguous[resource.uri] = error
+        self._indexed_uris.add(resource.uri)
+        self._resources.setdefault(resource.uri, resource)
+
     def _note_anchors(self, value: dict[str, Any], resource: Resource, path: Path) -> None:
         anchor, dynamic = value.get("$anchor"), value.get("$dynamicAnchor")
         if isinstance(anchor, str):
-            resource.anchors.setdefault(anchor, (value, path))
+            _note_anchor(resource.anchors, anchor, value, path, "$anchor")
         if isinstance(dynamic, str):
-            resource.anchors.setdefault(dynamic, (value, path))
+            _note_anchor(resource.anchors, dynamic, value, path, "$dynamicAnchor")
             resource.dynamic_anchors.setdefault(dynamic, (value, path))
         if value.get("$recursiveAnchor") is True and value is resource.root:
             resource.dynamic_anchors.setdefault("", (value, path))
@@ -301,6 +317,8 @@ class Documents:
         return value, resource, place
 
     def _resource(self, uri: str, reference: str, path: Path) -> Resource:
+        if uri in self._ambiguous:
+            raise self._ambiguous[uri]
         found = self._resources.get(uri)
         if found is not None:
             return found
@@ -312,6 +330,22 @@ class Documents:
         self.has_names = True
         added = self._add(parse_json(schema_text(document)), uri, DEFAULT)
         return self._resources.setdefault(uri, added)
+
+
+def _note_anchor(
+    anchors: dict[str, tuple[Any, Path]], name: str, value: dict[str, Any], path: Path, keyword: str
+) -> None:
+    """Name a schema within its resource. The same schema may have the name twice, two schemas may not."""
+    if anchors.setdefault(name, (value, path))[0] is not value:
+        raise _named_twice(f"{keyword} {json.dumps(value[keyword])}", path, keyword)
+
+
+def _named_twice(name: str, path: Path, keyword: str) -> JsonSchemaError:
+    return JsonSchemaError(
+        f"Another schema of the document has the {name} too",
+        pointer=pointer_of((path, keyword)),
+        keyword=keyword,
+    )
 
 
 def _item_index(segment: str, length: int) -> int | None:

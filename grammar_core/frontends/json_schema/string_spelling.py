@@ -32,6 +32,7 @@ def quoted(body: Expr) -> Expr:
     return Sequence((_QUOTE, body, _QUOTE))
 
 
+@lru_cache(maxsize=2048)
 def unescaped(ranges: Ranges) -> CharClass:
     """The characters of the set that may stand for themselves."""
     return CharClass(_common(ranges, _UNESCAPED))
