@@ -274,10 +274,12 @@ GroupSet WalkAutomaton::compute_safe(int32_t state) {
     groups &= character_targets(reached[i]).alive;
     if (reached.size() > kMostSafeStates) groups = 0;
   }
-  // Where nothing is safe, because text is counted perhaps, it is not from the states on the way either.
+  // Where nothing is safe, because text is counted perhaps, it is not from the states on the way either. What
+  // is safe one way is not added to what is another: texts mix them.
   for (const int32_t s : reached) {
+    if (states_[s].safe_known) continue;
     states_[s].safe_known = true;
-    states_[s].safe_groups |= groups;
+    states_[s].safe_groups = groups;
   }
   return states_[state].safe_groups;
 }
