@@ -16,8 +16,8 @@ def _allowed(matcher: GrammarMatcher, vocabulary: list[bytes]) -> set[bytes]:
 
 
 def test_what_two_ways_into_a_state_can_read_is_not_added_up() -> None:
-    """From an SQL grammar whose strings went on behind their end: a state that reads pluses when it is reached
-    one way and minuses when it is reached another does not read both mixed."""
+    """From an SQL grammar whose strings went on behind their end: a state that reads pluses when it is
+    reached one way, and minuses when it is reached another, does not read both mixed."""
     vocabulary = [
         *(b"x+" + signs for signs in _SIGNS),
         *(b"y-" + signs for signs in _SIGNS),
