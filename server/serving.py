@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import signal
 import socket
@@ -167,6 +168,9 @@ async def _run(
             end_answers=end_answers,
             end_now=end_now,
         )
+        # Libraries and the model stay, so that no request waits while the collector looks through them.
+        gc.collect()
+        gc.freeze()
         try:
             await server.serve(sockets=[listener])
         except StopRequested:

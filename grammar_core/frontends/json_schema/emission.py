@@ -42,6 +42,7 @@ from grammar_core.ir.nodes import (
     Choice,
     Expr,
     Literal,
+    Member,
     OtherTexts,
     Rule,
     RuleRef,
@@ -133,6 +134,7 @@ class Emitter:
         self._known: set[str] = set()
         self._patterns: dict[int, tuple[TextLanguage, str]] = {}
         # By identity, and with the objects themselves, which keeps them.
+        self.region_members: dict[tuple[int, Goal, int, bool], tuple[object, list[Member]]] = {}
         self._other_members: dict[tuple[int, int], tuple[TextLanguage, Expr, RuleRef]] = {}
         self._members: dict[tuple[str, int], RuleRef] = {}
         self._speller = Speller(self.define, is_plain=False)

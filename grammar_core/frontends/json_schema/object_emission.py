@@ -355,6 +355,17 @@ def _without(
 def _region_members(
     emitter: Emitter, region: Region, goal: Goal, depth: int, *, required: bool
 ) -> list[Member]:
+    key = (id(region), goal, depth, required)
+    known = emitter.region_members.get(key)
+    if known is None:
+        members = _new_region_members(emitter, region, goal, depth, required=required)
+        known = emitter.region_members[key] = (region, members)
+    return known[1]
+
+
+def _new_region_members(
+    emitter: Emitter, region: Region, goal: Goal, depth: int, *, required: bool
+) -> list[Member]:
     value = emitter.value(goal, depth + 1, "extra")
     pattern = _only_pattern(region)
     if pattern is not None:

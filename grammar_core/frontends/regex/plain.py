@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from grammar_core.frontends.regex.syntax_tree import Alternation, Characters, Concatenation, Text, Tree, fold
 from grammar_core.frontends.regex.syntax_tree import Repetition as RepetitionTree
 from grammar_core.ir.nodes import EMPTY, CharClass, Choice, Expr, Literal, Repeat, Sequence
@@ -26,13 +28,13 @@ def _expression(tree: Tree, children: list[Expr]) -> Expr:
 
 
 def _sequence(items: list[Expr]) -> Expr:
+    """The items one after another, with neighbouring literals put together."""
     joined: list[Expr] = []
-    for item in items:
-        last = joined[-1] if joined else None
-        if isinstance(item, Literal) and isinstance(last, Literal):
-            joined[-1] = Literal(last.value + item.value)
+    for is_text, run in groupby(items, lambda item: isinstance(item, Literal)):
+        if is_text:
+            joined.append(Literal(b"".join(item.value for item in run if isinstance(item, Literal))))
         else:
-            joined.append(item)
+            joined += run
     if len(joined) == 1:
         return joined[0]
     return Sequence(tuple(joined)) if joined else EMPTY
