@@ -191,6 +191,6 @@ class Dfa:
         """Every text in the order of code points, None if they are more than `limit`."""
 
     def edges(
-        self,
-    ) -> tuple[list[tuple[tuple[int, int], ...]], list[tuple[int, int, int]], tuple[int, ...]]:
-        """Ranges of each label, edges as (source, target, number of a label), accepting states."""
+        self, labels_of: Callable[[tuple[tuple[int, int], ...]], tuple[Any, ...]]
+    ) -> tuple[tuple[int, ...], tuple[tuple[int, int, Any], ...]]:
+        """Accepting states, and an edge for each of the labels that `labels_of` has for a set's ranges."""

@@ -7,12 +7,11 @@ operation that makes a new one takes at most two seconds of processor time and a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Self
 
 from grammar_core import _native
-from grammar_core.deadline import check_now
 from grammar_core.ir.char_ranges import ANY_CHARACTER, Ranges
 from grammar_core.ir.nodes import (
     EMPTY,
@@ -32,7 +31,7 @@ from grammar_core.ir.traversal import transform_expression
 from grammar_core.lowering import lower_expression
 from grammar_core.passes.expand_substring import expand_substring
 
-Labels = Sequence[CharClass | RuleRef]
+Labels = tuple[CharClass | RuleRef, ...]
 _REGULAR = (Literal, CharClass, SequenceNode, Choice, Repeat, Regex, Automaton, Substring)
 
 
@@ -130,13 +129,10 @@ class RegularLanguage:
 
     def to_automaton(self, labels: Callable[[Ranges], Labels]) -> Expr:
         """The automaton with one edge for each of the labels that are to stand for a set of characters."""
-        ranges, edges, accepting = self._dfa.edges()
+        accepting, edges = self._dfa.edges(labels)
         if not edges:
             return EMPTY if accepting else CharClass(())
-        check_now()
-        labels_of = [labels(each) for each in ranges]
-        labelled = tuple((source, target, label) for source, target, at in edges for label in labels_of[at])
-        return Automaton(labelled, accepting, self._dfa.state_count)
+        return Automaton(edges, accepting, self._dfa.state_count)
 
     def _refuse_empty(self) -> None:
         if self.is_empty():

@@ -223,6 +223,11 @@ class Rule(NamedTuple):
 EMPTY = Sequence(())
 
 
+def matches_nothing(expr: Expr) -> bool:
+    """Whether `expr` is a set of no characters, as which a language without texts is written."""
+    return type(expr) is CharClass and not expr.ranges
+
+
 def child_expressions(expr: Expr) -> tuple[Expr, ...]:
     """The expressions directly inside `expr`, in text order."""
     if isinstance(expr, Sequence):

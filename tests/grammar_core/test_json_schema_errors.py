@@ -189,3 +189,30 @@ def test_an_id_is_a_text() -> None:
     with pytest.raises(JsonSchemaError, match="must be a text") as caught:
         Grammar.from_json_schema({"properties": {"a": {"$id": 5}}})
     assert caught.value.pointer == "/properties/a/$id"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        False,
+        {"type": "string", "enum": [1]},
+        {"type": "string", "minLength": 3, "maxLength": 2},
+        {"properties": {"a": {"type": "string", "minLength": 3, "maxLength": 2}}, "required": ["a"]}
+        | {"type": "object"},
+        {
+            "type": "object",
+            "properties": {"a": {"type": "integer", "minimum": 3, "maximum": 2}},
+            "required": ["a"],
+        },
+    ],
+)
+def test_schemas_that_contradict_themselves(schema: Any) -> None:
+    """From a corpus of real schemas, where such a one ended as an error of EBNF."""
+    with pytest.raises(JsonSchemaError, match="allows no value"):
+        Grammar.from_json_schema(schema)
+
+
+def test_optional_members_that_contradict_themselves_never_come() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer", "minimum": 3, "maximum": 2}}}
+    assert accepts(schema, "{}")
+    assert not accepts(schema, '{"a": 3}')

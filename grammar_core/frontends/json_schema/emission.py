@@ -47,6 +47,7 @@ from grammar_core.ir.nodes import (
     Rule,
     RuleRef,
     Sequence,
+    matches_nothing,
 )
 from grammar_core.ir.traversal import have_same_types
 
@@ -148,7 +149,7 @@ class Emitter:
         """Write the rule `root` and all that it needs."""
         self._names["root"] = 1
         body = self._known_leaf(root) or self._body(root, 0)
-        if body is NOTHING:
+        if matches_nothing(body):
             raise JsonSchemaError("The schema allows no value")
         self.rules.insert(0, Rule("root", body))
         while self._pending:
@@ -160,7 +161,7 @@ class Emitter:
         reference = RuleRef(self.fresh("schema"))
         place = len(self.rules)
         body = self._known_leaf(goal) or self._body(goal, 0)
-        if body is NOTHING:
+        if matches_nothing(body):
             raise JsonSchemaError("The schema allows no value")
         self.rules.insert(place, Rule(reference.name, body))
         while self._pending:
@@ -333,7 +334,7 @@ class Emitter:
                 expr = language.spelled(self.lexical, self._speller)
             else:
                 expr = language.to_expression(self.lexical, self.define)
-            if not isinstance(expr, (RuleRef, Literal)):
+            if not isinstance(expr, (RuleRef, Literal)) and not matches_nothing(expr):
                 expr = self.add(hint, expr)
             found = self._languages[id(language)] = (language, expr)
         return found[1]

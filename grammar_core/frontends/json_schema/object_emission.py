@@ -27,7 +27,17 @@ from grammar_core.frontends.json_schema.paths import Path, pointer_of
 from grammar_core.frontends.json_schema.remembered import matching
 from grammar_core.frontends.json_schema.shapes import ObjectShape
 from grammar_core.frontends.json_schema.texts import TextLanguage
-from grammar_core.ir.nodes import EMPTY, Choice, Expr, Literal, Member, Members, RuleRef, Sequence
+from grammar_core.ir.nodes import (
+    EMPTY,
+    Choice,
+    Expr,
+    Literal,
+    Member,
+    Members,
+    RuleRef,
+    Sequence,
+    matches_nothing,
+)
 
 if TYPE_CHECKING:
     from grammar_core.frontends.json_schema.emission import Emitter
@@ -95,9 +105,9 @@ def _plain_object(emitter: Emitter, shape: ObjectShape, depth: int) -> list[Expr
     specs: list[Member] = []
     for name, goal in goals.items():
         check()
-        if goal is not NEVER:
-            rule = emitter.named_member(name, emitter.value(goal, depth + 1, name))
-            specs.append(Member(rule, name in required, False))
+        value = None if goal is NEVER else emitter.value(goal, depth + 1, name)
+        if value is not None and not matches_nothing(value):
+            specs.append(Member(emitter.named_member(name, value), name in required, False))
         elif name in required:
             return []
     if others is not NEVER:
@@ -316,8 +326,13 @@ def _object(
             if name in required:
                 return None
             continue
+        value = emitter.value(goal, depth + 1, name)
+        if matches_nothing(value):
+            if name in required:
+                return None
+            continue
         index[name] = len(specs)
-        rule = emitter.named_member(name, emitter.value(goal, depth + 1, name))
+        rule = emitter.named_member(name, value)
         specs.append(Member(rule, name in required, False))
     implications = []
     for name, other in shape.implications:

@@ -77,16 +77,26 @@ nb::tuple ranges_tuple(const std::vector<CodePointRange>& ranges) {
   return nb::tuple(pairs);
 }
 
-// (the ranges of each label, [(source, target, number of the label)], accepting states).
-nb::tuple edges(const Dfa& dfa) {
+// (accepting states, edges: tuples of source, target and label). `labels_of` gets the ranges of a set of
+// characters and gives the labels that are to stand for it, of which each is an edge.
+nb::tuple edges(const Dfa& dfa, const nb::callable& labels_of) {
   const DfaEdges gathered = compute([&] { return gather_edges(dfa); });
-  nb::list labels, triples, accepting;
-  for (const auto& ranges : gathered.labels) labels.append(ranges_tuple(ranges));
+  std::vector<nb::tuple> labels;
+  for (const auto& ranges : gathered.labels)
+    labels.push_back(nb::cast<nb::tuple>(labels_of(ranges_tuple(ranges))));
+  size_t count = 0;
+  for (const auto& edge : gathered.edges) count += labels[edge.label].size();
+  nb::object triples = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(count)));
+  if (!triples.is_valid()) throw nb::python_error();
+  Py_ssize_t next = 0;
   for (const auto& edge : gathered.edges)
-    triples.append(nb::make_tuple(edge.source, edge.target, edge.label));
+    for (const nb::handle label : labels[edge.label])
+      PyTuple_SET_ITEM(triples.ptr(), next++,
+                       nb::make_tuple(edge.source, edge.target, label).release().ptr());
+  nb::list accepting;
   for (int32_t state = 0; state < dfa.state_count(); ++state)
     if (dfa.accepts[state]) accepting.append(state);
-  return nb::make_tuple(labels, triples, nb::tuple(accepting));
+  return nb::make_tuple(nb::tuple(accepting), triples);
 }
 
 }  // namespace
@@ -110,5 +120,5 @@ void bind_dfa(nb::module_& m) {
       .def("shortest_text",
            [](const Dfa& dfa) { return python_text(compute([&] { return shortest_text(dfa); })); })
       .def("all_texts", &texts, "limit"_a)
-      .def("edges", &edges);
+      .def("edges", &edges, "labels_of"_a);
 }
