@@ -68,7 +68,7 @@ Row Row::from_sorted_ranges(const Vocabulary& vocabulary, std::span<const RankRa
 
 Row Row::from_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges) {
   std::vector<RankRange> sorted(ranges.begin(), ranges.end());
-  std::sort(sorted.begin(), sorted.end());
+  if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
   size_t kept = 0;
   for (const RankRange& range : sorted) {
     if (kept > 0 && range.first <= sorted[kept - 1].second)
@@ -159,9 +159,14 @@ void Row::finish(const Vocabulary& vocabulary, uint32_t id) {
 uint64_t Row::hash() const {
   uint64_t lanes[4] = {static_cast<uint64_t>(form_), data_.size(), 1, 2};
   size_t i = 0;
-  for (; i + 4 <= data_.size(); i += 4)
-    for (size_t lane = 0; lane < 4; ++lane)
-      lanes[lane] = (lanes[lane] ^ data_[i + lane]) * 0x9E3779B97F4A7C15ull;
+  for (; i + 8 <= data_.size(); i += 8) {
+    uint64_t words[4];
+    std::memcpy(words, data_.data() + i, sizeof words);
+    for (size_t lane = 0; lane < 4; ++lane) {
+      lanes[lane] = (lanes[lane] ^ words[lane]) * 0x9E3779B97F4A7C15ull;
+      lanes[lane] ^= lanes[lane] >> 32;
+    }
+  }
   for (; i < data_.size(); ++i) lanes[0] = (lanes[0] ^ data_[i]) * 0x9E3779B97F4A7C15ull;
   uint64_t h = 0;
   for (const uint64_t lane : lanes) h = (h ^ lane ^ lane >> 29) * 0xBF58476D1CE4E5B9ull;

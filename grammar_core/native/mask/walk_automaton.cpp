@@ -134,8 +134,6 @@ int32_t WalkAutomaton::intern(const Configuration& configuration) {
     state.reports = configuration.base_reports;
     state.has_items = !configuration.items.empty();
     state.between_iterations = is_between_iterations(configuration);
-    next_.resize(next_.size() + class_count_, kUnknown);
-    finished_.resize(next_.size(), 0);
   }
   return id;
 }
@@ -150,17 +148,33 @@ bool WalkAutomaton::is_between_iterations(const Configuration& configuration) co
          automaton_.counter(node.counter).body_start == item.macro;
 }
 
+int32_t* WalkAutomaton::targets_of(int32_t state) {
+  std::unique_ptr<int32_t[]>& targets = states_[state].next;
+  if (targets == nullptr) {
+    targets = std::make_unique<int32_t[]>(class_count_);
+    std::fill_n(targets.get(), class_count_, kUnknown);
+    table_bytes_ += class_count_ * sizeof(int32_t);
+  }
+  return targets.get();
+}
+
 int32_t WalkAutomaton::compute_next(int32_t state, int byte_class) {
-  const size_t slot = static_cast<size_t>(state) * class_count_ + byte_class;
-  if (!live_bytes(state).contains(automaton_.nfa().representative(byte_class))) return next_[slot] = kNone;
+  int32_t* targets = targets_of(state);
+  if (!live_bytes(state).contains(automaton_.nfa().representative(byte_class)))
+    return targets[byte_class] = kNone;
   items_.clear();
   const auto key = keys_[state];
   for (size_t i = 1; i < key.size(); i += 2) items_.push_back({key[i], key[i + 1]});
   stepper_.step(items_, byte_class, scratch_);
   const int32_t target = scratch_.alive() ? intern(scratch_) : kNone;
-  next_[slot] = target;
-  if (scratch_.counted)
-    finished_[slot] = target != kNone && states_[target].between_iterations ? 1 : kUncountable;
+  targets[byte_class] = target;
+  if (!scratch_.counted) return target;
+  std::unique_ptr<uint8_t[]>& finished = states_[state].finished;
+  if (finished == nullptr) {
+    finished = std::make_unique<uint8_t[]>(class_count_);
+    table_bytes_ += class_count_;
+  }
+  finished[byte_class] = target != kNone && states_[target].between_iterations ? 1 : kUncountable;
   return target;
 }
 

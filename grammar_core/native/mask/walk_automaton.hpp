@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -46,8 +47,9 @@ class WalkAutomaton {
   // The state after a byte, or kNone.
   int32_t next(int32_t state, uint8_t byte) {
     const int byte_class = automaton_.nfa().class_of(byte);
-    const int32_t target = next_[static_cast<size_t>(state) * class_count_ + byte_class];
-    return target != kUnknown ? target : compute_next(state, byte_class);
+    const int32_t* targets = states_[state].next.get();
+    if (targets != nullptr && targets[byte_class] != kUnknown) return targets[byte_class];
+    return compute_next(state, byte_class);
   }
   // Bytes that lead somewhere, and maybe a few that do not.
   const ByteSet& live_bytes(int32_t state) {
@@ -58,7 +60,8 @@ class WalkAutomaton {
   // Iterations of the counter right above the base that this byte finishes: 0 or 1, or kUncountable when the
   // readings differ. The transition must be known.
   uint8_t finished_iterations(int32_t state, uint8_t byte) const {
-    return finished_[static_cast<size_t>(state) * class_count_ + automaton_.nfa().class_of(byte)];
+    const uint8_t* finished = states_[state].finished.get();
+    return finished != nullptr ? finished[automaton_.nfa().class_of(byte)] : 0;
   }
   // Whether `state` is the beginning of an iteration of the counter right above the base, and nothing else.
   bool between_iterations(int32_t state) const { return states_[state].between_iterations; }
@@ -78,8 +81,7 @@ class WalkAutomaton {
     return states_[state].safe_known ? states_[state].safe_groups : compute_safe(state);
   }
   size_t memory_bytes() const {
-    return states_.size() * sizeof(State) + next_.size() * (sizeof(int32_t) + 1) + arena_.memory_bytes() +
-           keys_.memory_bytes();
+    return states_.size() * sizeof(State) + table_bytes_ + arena_.memory_bytes() + keys_.memory_bytes();
   }
 
  private:
@@ -94,6 +96,8 @@ class WalkAutomaton {
     GroupSet safe_groups = 0;
     int8_t inner_frame = kNotKnown;
     ByteSet live;
+    std::unique_ptr<int32_t[]> next;      // by byte class; null while nobody asked
+    std::unique_ptr<uint8_t[]> finished;  // likewise; null where no byte finishes an iteration
   };
   // Where the characters of each group lead, if all of them lead somewhere.
   struct CharacterTargets {
@@ -106,6 +110,7 @@ class WalkAutomaton {
   bool is_within_character(int32_t state);
   bool compute_inner_frame(int32_t state);
   bool is_inner_frame(Item item);
+  int32_t* targets_of(int32_t state);
   int32_t intern(const Configuration& configuration);
   bool is_between_iterations(const Configuration& configuration) const;
   int32_t compute_next(int32_t state, int byte_class);
@@ -124,9 +129,8 @@ class WalkAutomaton {
   Stepper stepper_;
   SequenceInterner keys_;  // reports, then macro-state and parents of each item
   std::vector<State> states_;
-  std::vector<int32_t> next_;      // by state and byte class
-  std::vector<uint8_t> finished_;  // likewise
   size_t class_count_;
+  size_t table_bytes_ = 0;
   Configuration scratch_;
   std::vector<int32_t> key_;
   std::vector<Item> items_;
