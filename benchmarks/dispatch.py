@@ -1,10 +1,10 @@
 """Compares engines on calls of many tools in free text: ``python -m benchmarks.dispatch``.
 
 128 tools of 20 arguments each, any of which may be called wherever the text has ``<function=``. Every engine
-gets the same structural tag; this project also gets the grammar it stands for as EBNF text. What a process
-keeps of the tools helps later requests, so the first compile is told from others: of the same tools, and of
-the same tools but one. Compile times are of the processor, since other work on the machine must not count,
-and garbage is collected as in a server.
+gets the same structural tag; this project also gets the grammar it stands for, as EBNF text and as an object.
+What a process keeps of the tools helps later requests, so the first compile is told from others: of the same
+tools, and of the same tools but one. Compile times are of the processor, since other work on the machine must
+not count, and garbage is collected as in a server.
 """
 
 from __future__ import annotations
@@ -88,13 +88,22 @@ class OurEbnfEngine(OurEngine):
     def __init__(self, vocabulary: BenchVocabulary) -> None:
         super().__init__(vocabulary)
         lists = (tools(), _other_tools(), _few_tools())
-        self._texts = {_key(these): self._text(these) for these in lists}
+        self._grammars = {_key(these): self._grammar(these) for these in lists}
 
     def compile_tools(self, these: list[Tool]) -> Compiled:
-        return Compiled(partial(self._start, self._compiler.compile_grammar(self._texts[_key(these)])))
+        return Compiled(partial(self._start, self._compiler.compile_grammar(self._grammars[_key(these)])))
 
-    def _text(self, these: list[Tool]) -> str:
+    def _grammar(self, these: list[Tool]) -> Any:
         return str(self._api.Grammar.from_structural_tag(_structural_tag(these)))
+
+
+class OurGrammarEngine(OurEbnfEngine):
+    """This project, given a Grammar, whose building is not timed."""
+
+    name = "syntagma, Grammar"
+
+    def _grammar(self, these: list[Tool]) -> Any:
+        return self._api.Grammar.from_structural_tag(_structural_tag(these))
 
 
 class XGrammarTagEngine(XGrammarEngine):
@@ -127,6 +136,7 @@ class LlguidanceTagEngine(LlguidanceEngine):
 _BUILDERS: dict[str, Callable[[BenchVocabulary], ToolEngine]] = {
     "syntagma": OurTagEngine,
     "syntagma-ebnf": OurEbnfEngine,
+    "syntagma-grammar": OurGrammarEngine,
     "xgrammar": XGrammarTagEngine,
     "llguidance": LlguidanceTagEngine,
 }
