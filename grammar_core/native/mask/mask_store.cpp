@@ -1,6 +1,7 @@
 #include "mask/mask_store.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 namespace syntagma {
@@ -414,15 +415,31 @@ const WalkResult* MaskStore::cut_result(CountedWalk& walk, int64_t needed, int64
   if (left < walk.most)
     row = keep(Row::intersect(*vocabulary_, *row, vocabulary_->tokens_up_to(static_cast<int32_t>(left))));
   if (!others.empty()) row = keep(Row::merge(*vocabulary_, *row, Row::from_ranges(*vocabulary_, others)));
-  std::vector<std::pair<int32_t, int32_t>> leaving;
-  for (const LeavingPlace& place : walk.findings.leaving)
-    if (needed <= place.iterations && place.iterations <= left)
-      leaving.emplace_back(place.reports, place.node);
   result->row = row;
-  result->exits = group_exits(std::move(leaving));
+  result->exits = cut_exits(walk, needed, left);
   walk.results.insert(key, reinterpret_cast<uint64_t>(result.get()));
   cut_results_.push_back(std::move(result));
   return cut_results_.back().get();
+}
+
+// The exits whose iterations are as many as are needed and left. Near the limit every count has other ones,
+// so they come in several sets, by the logarithm of their iterations: all but the first and the last are
+// those of other counts too, and what followers do with them is known.
+std::vector<Exit> MaskStore::cut_exits(const CountedWalk& walk, int64_t needed, int64_t left) {
+  const bool is_cut = needed > 0 || left < walk.most;
+  std::vector<std::vector<std::pair<int32_t, int32_t>>> leaving(1);
+  for (const LeavingPlace& place : walk.findings.leaving) {
+    if (place.iterations < needed || place.iterations > left) continue;
+    const size_t part = is_cut ? std::bit_width(static_cast<uint32_t>(place.iterations)) : 0;
+    if (part >= leaving.size()) leaving.resize(part + 1);
+    leaving[part].emplace_back(place.reports, place.node);
+  }
+  std::vector<Exit> exits;
+  for (auto& part : leaving) {
+    const std::vector<Exit> more = group_exits(std::move(part));
+    exits.insert(exits.end(), more.begin(), more.end());
+  }
+  return exits;
 }
 
 const Row* MaskStore::compute_merged(uint64_t key, const Row& a, const Row& b) {

@@ -158,6 +158,7 @@ class MaskStore {
   const WalkResult* count_result(StackNode counter, int32_t macro, int32_t exit_set, bool may_walk);
   CountedWalk* counted_walk(int32_t counter, int32_t macro, int32_t exit_set, bool may_walk);
   const WalkResult* cut_result(CountedWalk& walk, int64_t needed, int64_t left);
+  std::vector<Exit> cut_exits(const CountedWalk& walk, int64_t needed, int64_t left);
   std::vector<Exit> group_exits(std::vector<std::pair<int32_t, int32_t>> leaving);
   std::span<const int32_t> origins(int32_t exit_set) const { return exit_sets_[exit_set]; }
   static uint64_t counted_key(int32_t counter, int32_t macro) {
