@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from itertools import product
 from typing import Any, NamedTuple
 
 from grammar_core.frontends.regex import parse_regex
@@ -70,6 +71,18 @@ def random_case(seed: int, *, macros: bool = False) -> Case:
     vocabulary, stop_token_ids = _random_vocabulary(rng, oracle)
     prefixes = [_random_prefix(rng, oracle, vocabulary, stop_token_ids) for _ in range(PREFIXES_PER_CASE)]
     return Case(seed, grammar, vocabulary, stop_token_ids, prefixes)
+
+
+def random_large_case(seed: int) -> Case:
+    """A case whose vocabulary has many tokens that begin alike: whole subtrees can be judged at once."""
+    rng = random.Random(seed)
+    letters = rng.choice(_LARGE_ALPHABETS)
+    grammar = random_grammar(rng, alphabet=letters, macros=seed % 3 == 0)
+    oracle = Oracle(grammar.rules, grammar.root)
+    vocabulary = [*_large_vocabulary(rng, letters), b"</s>"]
+    stop_token_ids = [len(vocabulary) - 1]
+    prefix = _short_prefix(rng, oracle, vocabulary)
+    return Case(seed, grammar, vocabulary, stop_token_ids, [[], prefix])
 
 
 def random_option_case(seed: int) -> Case:
@@ -481,7 +494,37 @@ def _noise(rng: random.Random) -> list[bytes]:
     return [*characters, *split, *rng.sample(invalid, 3)]
 
 
+def _large_vocabulary(rng: random.Random, letters: str) -> list[bytes]:
+    """1,500 to 3,000 tokens: all short texts over the letters, and longer ones behind a few beginnings."""
+    longest = next(n for n in range(1, 12) if len(letters) ** (n + 1) > 1_000)
+    tails = ["".join(tail) for n in range(1, longest + 1) for tail in product(letters, repeat=n)]
+    tokens = {tail.encode() for tail in tails}
+    size = rng.randint(1_500, 3_000)
+    while len(tokens) < size:
+        beginning = "".join(rng.choices(letters, k=rng.randint(1, 3)))
+        tokens |= {(beginning + tail).encode() for tail in rng.sample(tails, len(tails) // 2)}
+    return rng.sample(sorted(tokens), min(size, len(tokens)))
+
+
+_LARGE_ALPHABETS = ("ab", "abc", "abcd", "abé", "a中")
+
+
 # prefixes
+
+
+def _short_prefix(rng: random.Random, oracle: Oracle, vocabulary: list[bytes]) -> list[int]:
+    """Up to two short tokens that are allowed one after the other."""
+    prefix: list[int] = []
+    position: Position | None = oracle.start
+    short = [i for i, token in enumerate(vocabulary[:-1]) if len(token) <= 2]
+    for _ in range(rng.randint(1, 2)):
+        assert position is not None
+        following = [i for i in short if oracle.advance(position, vocabulary[i]) is not None]
+        if not following:
+            break
+        prefix.append(rng.choice(following))
+        position = oracle.advance(position, vocabulary[prefix[-1]])
+    return prefix
 
 
 def _random_prefix(

@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 
 import grammar_core
-from tests.grammar_core.random_grammars import Case, random_case
+from tests.grammar_core.random_grammars import Case, random_case, random_large_case
 from tests.oracle import Oracle, Position
 
 _TRIPLES = int(os.environ.get("SYNTAGMA_ORACLE_TRIPLES", "1500"))
 _TRIPLES_PER_CASE = len(random_case(0).prefixes)
 _CASES_PER_TEST = 50
 _CASES = -(-_TRIPLES // _TRIPLES_PER_CASE)
+_LARGE_CASES = -(-_TRIPLES // 150)  # fewer, for the oracle reads thousands of tokens slowly
 
 
 @pytest.mark.parametrize("first", range(0, _CASES, _CASES_PER_TEST))
@@ -31,6 +32,12 @@ def test_random_triples(first: int) -> None:
 def test_random_triples_with_macros(first: int) -> None:
     for seed in range(first, min(first + _CASES_PER_TEST, _CASES // 3)):
         compare_case(random_case(seed, macros=True))
+
+
+@pytest.mark.parametrize("first", range(0, _LARGE_CASES, _CASES_PER_TEST))
+def test_random_triples_of_large_vocabularies(first: int) -> None:
+    for seed in range(first, min(first + _CASES_PER_TEST, _LARGE_CASES)):
+        compare_case(random_large_case(seed))
 
 
 def compare_case(case: Case) -> None:
