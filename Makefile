@@ -53,7 +53,7 @@ asan: $(VENV)/.installed ## Run the engine's tests on a core built with AddressS
 		-DPython_EXECUTABLE=$(abspath $(BIN))/python -DCMAKE_BUILD_TYPE=RelWithDebInfo -DSYNTAGMA_SANITIZE=ON
 	$(BIN)/cmake --build $(ASAN_BUILD)
 	rm -rf $(ASAN_BUILD)/tree && mkdir $(ASAN_BUILD)/tree
-	cp -r grammar_core tests pyproject.toml $(ASAN_BUILD)/tree
+	cp -r grammar_core tests docs pyproject.toml $(ASAN_BUILD)/tree
 	rm -f $(ASAN_BUILD)/tree/grammar_core/_native*.so && cp $(ASAN_BUILD)/_native*.so $(ASAN_BUILD)/tree/grammar_core
 	cd $(ASAN_BUILD)/tree && ASAN_OPTIONS=detect_leaks=0 \
 		PYTHONPATH=".:$$($(abspath $(BIN))/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \

@@ -48,6 +48,8 @@ def validate_rules(rules: Iterable[Rule], root: str) -> None:
 def _unique_names(rules: tuple[Rule, ...]) -> set[str]:
     names: set[str] = set()
     for rule in rules:
+        if not (isinstance(rule.name, str) and _is_text(rule.name)):
+            raise GrammarError(f"The name {rule.name!r} of a rule is not text")
         if rule.name in names:
             raise DuplicateRuleError(f'Rule "{rule.name}" is defined more than once')
         names.add(rule.name)
@@ -96,6 +98,7 @@ def _is_temperature(value: Any, _: int) -> bool:
 
 
 _LARGEST_COUNT = 2**31 - 1
+_MOST_STATES = 2_000_000  # as many as the native core makes of a whole grammar
 _OPTION_CHECKS: dict[str, Callable[[Any, int], bool]] = {
     "max_tokens": _is_within(1, 1_000_000),
     "max_chars": _is_within(0, _LARGEST_COUNT),
@@ -182,6 +185,8 @@ def _check_members(members: Members) -> str | None:
 
 
 def _check_automaton(automaton: Automaton) -> str | None:
+    if automaton.state_count > _MOST_STATES:
+        return f"An automaton has more than {_MOST_STATES:,} states"
     states = {0, *automaton.accepting, *(end for edge in automaton.edges for end in edge[:2])}
     if min(states) < 0 or max(states) >= automaton.state_count:
         return "An automaton has a state beyond its number of states"

@@ -88,10 +88,12 @@ void NfaBuilder::build_other_texts(const Task& task, int32_t end) {
     excluded.insert(std::string_view(source_.literals).substr(text.offset, text.length));
   const int32_t loop = new_state(task.owner);
   const int32_t start = end == kNoExpression ? loop : new_state(task.owner);
-  const size_t first_byte = bytes_.size(), first_empty = empty_.size(), first_call = calls_.size();
+  const size_t first_byte = bytes_.size(), first_empty = empty_.size(), first_call = calls_.size(),
+               first_token = tokens_.size();
   add_task(item, start, loop, task.owner);
   run_tasks(tasks_.size() - 1);
-  if (calls_.size() != first_call) throw InvalidGrammar("The item of other texts must be characters");
+  if (calls_.size() != first_call || tokens_.size() != first_token)
+    throw InvalidGrammar("The item of other texts must be characters");
   std::unordered_map<int32_t, std::vector<ByteEdge>> bytes;
   std::unordered_map<int32_t, std::vector<int32_t>> empty;
   for (size_t i = first_byte; i < bytes_.size(); ++i) bytes[bytes_[i].from].push_back(bytes_[i].edge);

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "automaton/deadline.hpp"
+
 namespace nb = nanobind;
 using namespace nb::literals;
 
@@ -126,6 +128,7 @@ class ProgramWriter {
   void write_rule(PyObject* body, PyObject* options) {
     pending_.push_back(body);
     while (!pending_.empty()) {
+      syntagma::Deadline::tick();
       PyObject* node = pending_.back();
       pending_.pop_back();
       starts_.push_back(backwards_.size());

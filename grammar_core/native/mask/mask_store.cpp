@@ -4,6 +4,8 @@
 #include <bit>
 #include <set>
 
+#include "automaton/time_limit.hpp"
+
 namespace syntagma {
 namespace {
 
@@ -11,7 +13,8 @@ constexpr int32_t kPlainWalk[] = {0};
 constexpr int32_t kTrieRoot = 0;
 constexpr size_t kMostSharedOrigins = 64;
 constexpr size_t kManyOrigins = 2'000;  // the trie of so many would be a copy of the vocabulary's
-constexpr size_t kFewOrigins = 8;       // so few rests of tokens are not worth merging
+constexpr size_t kCopiedPerTick = 16;
+constexpr size_t kFewOrigins = 8;  // so few rests of tokens are not worth merging
 
 }  // namespace
 
@@ -56,6 +59,7 @@ std::vector<MaskStore::CounterPath> MaskStore::counter_paths(StackArena& arena, 
         ordinary.push_back(node);
         continue;
       }
+      for (size_t copied = 0; copied <= path.counters.size(); copied += kCopiedPerTick) TimeLimit::tick();
       CounterPath& next = pending.emplace_back(path);
       next.counters.push_back(node);
       next.below = arena.node(node).parents;
@@ -87,6 +91,7 @@ const WalkResult* MaskStore::result_on_path(StackArena& arena, int32_t macro, co
   StackArena& own = walk_.walker().arena();
   int32_t relative = kBaseParents;
   for (size_t i = path.counters.size(); i-- > 0;) {
+    TimeLimit::tick();
     const StackNode node = arena.node(path.counters[i]);  // a copy: the arena may be our own
     relative = own.single_parent(
         own.intern_node({kNone, node.counter, relative, within_reach(node.needed), within_reach(node.left)}));
