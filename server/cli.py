@@ -173,7 +173,8 @@ _Root = Annotated[str, typer.Option(help="The rule to start from.")]
 
 
 @command.command(
-    epilog="Exit codes: 0 all is well; 1 a text is not in the language; 2 a grammar or file cannot be used."
+    short_help="Check a grammar, or whether texts are in its language.",
+    epilog="Exit codes: 0 all is well; 1 a text is not in the language; 2 a grammar or file cannot be used.",
 )
 def check(
     grammar: _Grammar,
