@@ -56,12 +56,12 @@ class VocabularyWalk {
   // From `start`, for the rests of tokens below the trie nodes `origins`. With `counted`, iterations are
   // counted, and leaving places matter also where all tokens below are consumed.
   WalkFindings run(int32_t start, std::span<const int32_t> origins, bool counted);
-  // Where a walk from `start` differs from one from `other`.
-  // Adds the places of `nodes` where `reports` are handed to the base and tokens may go on.
-  void add_leaving(int32_t reports, std::span<const int32_t> nodes, WalkFindings& findings);
-  WalkDifference compare(int32_t start, int32_t other);
   // The same below all origins of `rests` at once, without counting.
   WalkFindings run(int32_t start, const MergedTrie& rests);
+  // Where a walk from `start` differs from one from `other`.
+  WalkDifference compare(int32_t start, int32_t other);
+  // Adds the places of `nodes` where `reports` are handed to the base and tokens may go on.
+  void add_leaving(int32_t reports, std::span<const int32_t> nodes, WalkFindings& findings);
 
  private:
   struct Follow {
