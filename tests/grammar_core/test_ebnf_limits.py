@@ -11,7 +11,7 @@ from grammar_core.errors import GrammarError, GrammarLimitError
 from grammar_core.grammar import Grammar
 from grammar_core.ir.nodes import Repeat
 
-_SECONDS = 2.0
+_SECONDS = 20.0
 
 
 @pytest.fixture(autouse=True)
