@@ -39,7 +39,7 @@ void VocabularyWalk::walk_below(uint32_t origin, int32_t start, bool counted, Wa
   for (uint32_t node = first_below(origin); node < end;) {
     const TrieNode& n = trie[node];
     TimeLimit::tick();
-    const PathEntry before = path_[n.depth - 1];
+    const PathEntry& before = path_[n.depth - 1];
     const int32_t state = walker_.next(before.state, n.byte);
     if (state == kNone) {
       node = after_subtree(node);
