@@ -118,7 +118,7 @@ RIGHT: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "pattern and maxLength": (
         {"guided_json": {"type": "string", "pattern": "^[a-z]+$", "minLength": 3, "maxLength": 3}},
-        '"[a-z]{3}"',
+        r'"([a-z]|\\u00[67][0-9a-fA-F]){3}"',
     ),
     "a rule of any text": ({"guided_grammar": 'root ::= any "!"\nany ::= [^!\\n]{0,9}'}, r"[^!\n]{0,9}!"),
 }
