@@ -13,6 +13,8 @@ constexpr int64_t kInlineAlways = 48;    // expanded size up to which a rule is 
 constexpr int64_t kInlineSingle = 4096;  // the same for a rule with a single caller
 constexpr int64_t kWideClass = 128;      // characters from which on a loop over a class is free text
 constexpr int64_t kUnrollAlways = 64;    // expanded size up to which a repetition becomes copies
+constexpr int64_t kManyLetters = 26;     // characters from which on a class is part of very many tokens
+constexpr int64_t kFewCopies = 4;        // up to which a repetition of such a class becomes copies
 constexpr int64_t kUnrollLimit = 1'000;  // expanded size of a repetition that must become copies
 
 int64_t saturating_add(int64_t a, int64_t b) {
@@ -63,13 +65,17 @@ class Copies {
   };
 
   struct TextKind {
-    bool calls_nothing = true;  // becomes an automaton without calls
-    bool is_wide = false;       // has a class of many characters
-    bool loops = false;         // loops over such a class
+    bool calls_nothing = true;   // becomes an automaton without calls
+    bool is_wide = false;        // has a class of many characters
+    bool loops = false;          // loops over such a class
+    bool has_letters = false;    // has a class of all letters perhaps, also in rules that it calls
+    bool has_free_text = false;  // likewise, a class of many characters
     void add(const TextKind& part) {
       calls_nothing &= part.calls_nothing;
       is_wide |= part.is_wide;
       loops |= part.loops;
+      has_letters |= part.has_letters;
+      has_free_text |= part.has_free_text;
     }
   };
 
@@ -107,11 +113,15 @@ class Copies {
         for (int64_t i = 0; i < e.count; ++i)
           characters += source_.ranges[e.first + i].high - source_.ranges[e.first + i].low + 1;
         kind.is_wide = characters >= kWideClass;
+        kind.has_letters = characters >= kManyLetters;
+        kind.has_free_text = kind.is_wide;
         break;
       }
       case Op::kRuleRef:
         if (facts_.inlined[e.first]) return texts_[source_.rule_bodies[e.first]];
         kind.calls_nothing = false;
+        kind.has_letters = texts_[source_.rule_bodies[e.first]].has_letters;  // false in its own body
+        kind.has_free_text = texts_[source_.rule_bodies[e.first]].has_free_text;
         break;
       case Op::kTokenSet:
       case Op::kMembers:
@@ -169,7 +179,9 @@ class Copies {
     const Expression& e = source_.expressions[index];
     const int64_t copies = std::max<int64_t>(e.max == kUnbounded ? e.min : e.max, 1);
     const int64_t unrolled = saturating_multiply(copies, body_size);
-    if (copies == 1 || unrolled <= kUnrollAlways) return unrolled;
+    const TextKind& body = texts_[e.first];
+    const bool is_short = !body.has_free_text && (copies <= kFewCopies || !body.has_letters);
+    if (copies == 1 || (unrolled <= kUnrollAlways && (is_short || must_unroll_[index]))) return unrolled;
     if (!must_unroll_[index]) {
       facts_.counted[index] = 1;
       return saturating_add(body_size, 2);

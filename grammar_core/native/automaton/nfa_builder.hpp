@@ -39,6 +39,7 @@ class NfaBuilder {
   int32_t early_symbol(int32_t body_rule);
   int32_t measuring_symbol(const RuleOptions& options);
   int32_t counter_symbol(int32_t repeat);
+  int32_t counter_body(int32_t expression);
   int32_t root_symbol();
   bool in_lazy(const Task& task) const { return nfa_.symbols_[task.owner].lazy; }
   void add_empty(int32_t from, int32_t to) { empty_.push_back({from, to}); }

@@ -56,13 +56,21 @@ int32_t NfaBuilder::measuring_symbol(const RuleOptions& options) {
   return add_symbol(symbol);
 }
 
+// Counters of one rule share its symbol, and with it what is found out about its frame.
+int32_t NfaBuilder::counter_body(int32_t expression) {
+  const Expression& e = source_.expressions[expression];
+  if (e.op == Op::kRuleRef && !source_.rule_options[e.first].any() && !facts_.framed[e.first])
+    return rule_symbol(static_cast<int32_t>(e.first));
+  return body_symbol(expression, {});
+}
+
 int32_t NfaBuilder::counter_symbol(int32_t repeat) {
   const auto found = symbol_of_repeat_.find(repeat);
   if (found != symbol_of_repeat_.end()) return found->second;
   const Expression& e = source_.expressions[repeat];
   const auto body = static_cast<int32_t>(e.first);
   Symbol counter;
-  counter.counter_body = body_symbol(body, {});
+  counter.counter_body = counter_body(body);
   // Iterations are counted only when they consume something, so a nullable body needs none.
   counter.min = facts_.nullable[body] ? 0 : e.min;
   counter.max = e.max;
