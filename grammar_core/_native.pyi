@@ -191,6 +191,10 @@ class Dfa:
         """Every text in the order of code points, None if they are more than `limit`."""
 
     def edges(
-        self, labels_of: Callable[[tuple[tuple[int, int], ...]], tuple[Any, ...]]
-    ) -> tuple[tuple[int, ...], tuple[tuple[int, int, Any], ...]]:
-        """Accepting states, and an edge for each of the labels that `labels_of` has for a set's ranges."""
+        self,
+        labels_of: Callable[[tuple[tuple[int, int], ...]], tuple[Any, ...]],
+        repeat: Callable[[tuple[Any, ...], int, int | None], Any] | None = None,
+    ) -> tuple[tuple[int, ...], tuple[tuple[int, int, Any], ...], int]:
+        """Accepting states, an edge for each of the labels that `labels_of` has for a set's ranges, and the
+        number of states. With `repeat`, a chain of states that only count is one edge: of what that makes of
+        the labels and the least and the largest count."""

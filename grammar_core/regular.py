@@ -127,12 +127,21 @@ class RegularLanguage:
             return CharClass(())
         return self.to_automaton(lambda ranges: (CharClass(ranges),))
 
-    def to_automaton(self, labels: Callable[[Ranges], Labels]) -> Expr:
-        """The automaton with one edge for each of the labels that are to stand for a set of characters."""
-        accepting, edges = self._dfa.edges(labels)
+    def to_automaton(
+        self,
+        labels: Callable[[Ranges], Labels],
+        *,
+        repeated: Callable[[Labels, int, int | None], RuleRef] | None = None,
+    ) -> Expr:
+        """The automaton with one edge for each of the labels that are to stand for a set of characters.
+
+        What would be many states in a row that only count characters is one edge with the label `repeated`
+        makes of their labels and the least and the largest count, if it is given.
+        """
+        accepting, edges, states = self._dfa.edges(labels, repeated)
         if not edges:
             return EMPTY if accepting else CharClass(())
-        return Automaton(edges, accepting, self._dfa.state_count)
+        return Automaton(edges, accepting, states)
 
     def _refuse_empty(self) -> None:
         if self.is_empty():

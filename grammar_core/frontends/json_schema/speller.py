@@ -18,6 +18,7 @@ from grammar_core.ir.char_ranges import ANY_CHARACTER, Ranges
 from grammar_core.ir.nodes import (
     Automaton,
     CharClass,
+    Choice,
     Edge,
     Expr,
     Literal,
@@ -59,7 +60,11 @@ class Speller:
     def automaton(self, language: RegularLanguage) -> Expr:
         """The strings of the language, without quotes."""
         self._known_before = len(self._labels)
-        return language.to_automaton(self._labels_of)
+        return language.to_automaton(self._labels_of, repeated=self._repeated)
+
+    def _repeated(self, labels: tuple[CharClass | RuleRef, ...], least: int, most: int | None) -> RuleRef:
+        one = labels[0] if len(labels) == 1 else Choice(labels)
+        return self._define("json_characters", Repeat(one, least, most))
 
     def expression(self, expr: Expr) -> Expr:
         """The strings that a regular expression matches, without quotes."""

@@ -73,14 +73,21 @@ std::u32string shortest_text(const Dfa& dfa);
 // All texts in the order of code points, or nothing if there are more than `limit`.
 std::optional<std::vector<std::u32string>> all_texts(const Dfa& dfa, size_t limit);
 
-// The edges of a Dfa with letters gathered into classes of characters, each listed once.
+// A Dfa with its letters gathered into classes of characters, each listed once. An edge may stand for several
+// characters of its class.
 struct DfaEdges {
   struct Edge {
     int32_t source, target, label;
+    int64_t min = 1, max = 1;
   };
   std::vector<std::vector<CodePointRange>> labels;
   std::vector<Edge> edges;  // by source
+  std::vector<uint8_t> accepts;
 };
 DfaEdges gather_edges(const Dfa& dfa);
+
+// The same language with one edge in place of a chain of states that only count characters of one large
+// class.
+DfaEdges fold_runs(DfaEdges whole);
 
 }  // namespace syntagma

@@ -118,6 +118,7 @@ DfaEdges gather_edges(const Dfa& dfa) {
     ranges_of_letter[dfa.alphabet.letters[i]].push_back({dfa.alphabet.starts[i], end - 1});
   }
   DfaEdges result;
+  result.accepts = dfa.accepts;
   std::unordered_map<std::string, int32_t> numbers;  // by the letters of the label
   std::vector<std::pair<int32_t, std::string>> row;  // target and letters
   for (int32_t state = 0; state < dfa.state_count(); ++state) {

@@ -57,10 +57,13 @@ Dfa with_length(const Dfa& dfa, int64_t min, std::optional<int64_t> max) {
   return compute([&] { return limit_length(dfa, min, max.value_or(kUnbounded)); });
 }
 
+nb::object count_object(int64_t count) {
+  return count == kUnbounded ? nb::none() : nb::object(nb::int_(count));
+}
+
 nb::tuple lengths(const Dfa& dfa) {
   const LengthRange range = compute([&] { return length_range(dfa); });
-  if (range.max == kUnbounded) return nb::make_tuple(range.min, nb::none());
-  return nb::make_tuple(range.min, range.max);
+  return nb::make_tuple(range.min, count_object(range.max));
 }
 
 nb::object texts(const Dfa& dfa, size_t limit) {
@@ -77,26 +80,33 @@ nb::tuple ranges_tuple(const std::vector<CodePointRange>& ranges) {
   return nb::tuple(pairs);
 }
 
-// (accepting states, edges: tuples of source, target and label). `labels_of` gets the ranges of a set of
-// characters and gives the labels that are to stand for it, of which each is an edge.
-nb::tuple edges(const Dfa& dfa, const nb::callable& labels_of) {
-  const DfaEdges gathered = compute([&] { return gather_edges(dfa); });
+// (accepting states, edges: tuples of source, target and label, number of states). `labels_of` gets the
+// ranges of a set of characters and gives the labels that are to stand for it, of which each is an edge. With
+// `repeat`, edges may stand for chains of states: it gets labels and two counts, and gives one label.
+nb::tuple edges(const Dfa& dfa, const nb::callable& labels_of, const std::optional<nb::callable>& repeat) {
+  const DfaEdges gathered =
+      compute([&] { return repeat ? fold_runs(gather_edges(dfa)) : gather_edges(dfa); });
   std::vector<nb::tuple> labels;
   for (const auto& ranges : gathered.labels)
     labels.push_back(nb::cast<nb::tuple>(labels_of(ranges_tuple(ranges))));
+  const auto is_single = [](const DfaEdges::Edge& edge) { return edge.min == 1 && edge.max == 1; };
   size_t count = 0;
-  for (const auto& edge : gathered.edges) count += labels[edge.label].size();
+  for (const auto& edge : gathered.edges) count += is_single(edge) ? labels[edge.label].size() : 1;
   nb::object triples = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(count)));
   if (!triples.is_valid()) throw nb::python_error();
   Py_ssize_t next = 0;
+  const auto add = [&](const DfaEdges::Edge& edge, nb::handle label) {
+    PyTuple_SET_ITEM(triples.ptr(), next++, nb::make_tuple(edge.source, edge.target, label).release().ptr());
+  };
   for (const auto& edge : gathered.edges)
-    for (const nb::handle label : labels[edge.label])
-      PyTuple_SET_ITEM(triples.ptr(), next++,
-                       nb::make_tuple(edge.source, edge.target, label).release().ptr());
+    if (is_single(edge))
+      for (const nb::handle label : labels[edge.label]) add(edge, label);
+    else
+      add(edge, (*repeat)(labels[edge.label], edge.min, count_object(edge.max)));
   nb::list accepting;
-  for (int32_t state = 0; state < dfa.state_count(); ++state)
-    if (dfa.accepts[state]) accepting.append(state);
-  return nb::make_tuple(nb::tuple(accepting), triples);
+  for (size_t state = 0; state < gathered.accepts.size(); ++state)
+    if (gathered.accepts[state]) accepting.append(state);
+  return nb::make_tuple(nb::tuple(accepting), triples, gathered.accepts.size());
 }
 
 }  // namespace
@@ -120,5 +130,5 @@ void bind_dfa(nb::module_& m) {
       .def("shortest_text",
            [](const Dfa& dfa) { return python_text(compute([&] { return shortest_text(dfa); })); })
       .def("all_texts", &texts, "limit"_a)
-      .def("edges", &edges, "labels_of"_a);
+      .def("edges", &edges, "labels_of"_a, "repeat"_a.none() = nb::none());
 }

@@ -12,9 +12,9 @@ namespace {
 constexpr int32_t kPlainWalk[] = {0};
 constexpr int32_t kTrieRoot = 0;
 constexpr size_t kMostSharedOrigins = 64;
-constexpr size_t kManyOrigins = 2'000;  // the trie of so many would be a copy of the vocabulary's
-constexpr size_t kCopiedPerTick = 16;
-constexpr size_t kFewOrigins = 8;  // so few rests of tokens are not worth merging
+constexpr size_t kMostSharedPlaces = 4'000;
+constexpr size_t kMostMerged = 4'000;  // nodes below the origins: merging them should not take long
+constexpr size_t kFewOrigins = 8;      // so few rests of tokens are not worth merging
 
 }  // namespace
 
@@ -46,65 +46,41 @@ int64_t MaskStore::within_reach(int64_t iterations) const {
   return iterations > vocabulary_->longest_token() ? kUnbounded : iterations;
 }
 
-// The ways down from a set of parents over counters to the first ordinary parents.
-std::vector<MaskStore::CounterPath> MaskStore::counter_paths(StackArena& arena, int32_t parents) {
-  std::vector<CounterPath> found, pending(1);
-  pending[0].below = parents;
-  while (!pending.empty()) {
-    CounterPath path = std::move(pending.back());
-    pending.pop_back();
-    std::vector<int32_t> ordinary;
-    for (const int32_t node : arena.parents(path.below)) {
-      if (!arena.node(node).is_counter()) {
-        ordinary.push_back(node);
-        continue;
-      }
-      for (size_t copied = 0; copied <= path.counters.size(); copied += kCopiedPerTick) TimeLimit::tick();
-      CounterPath& next = pending.emplace_back(path);
-      next.counters.push_back(node);
-      next.below = arena.node(node).parents;
-    }
-    if (ordinary.empty()) continue;
-    path.below = arena.intern_parents(ordinary);
-    found.push_back(std::move(path));
+// A frame on top of a counted repetition is walked together with its counter.
+std::vector<MaskStore::CountedResult> MaskStore::results_of_item(StackArena& arena, Item item,
+                                                                 int32_t exit_set, bool may_walk) {
+  std::vector<int32_t> counters, ordinary;
+  for (const int32_t node : arena.parents(item.parents))
+    (arena.node(node).is_counter() ? counters : ordinary).push_back(node);
+  std::vector<CountedResult> found;
+  for (const int32_t counter : counters) {
+    TimeLimit::tick();
+    const StackNode node = arena.node(counter);  // a copy: the arena may be our own
+    found.push_back({result_on_counter(node, item.macro, exit_set, may_walk), node.parents});
+  }
+  if (!ordinary.empty()) {
+    const WalkResult* result = result_of_state(walk_.walker().state_of({item.macro, kBaseParents}), exit_set,
+                                               may_walk, {item.macro, automaton_.frame_reports(item.macro)});
+    found.push_back({result, arena.intern_parents(ordinary)});
   }
   return found;
 }
 
-// Frames on top of counted repetitions are walked together with the counters, down to the first ordinary
-// parents.
-std::vector<MaskStore::CountedResult> MaskStore::results_of_item(StackArena& arena, Item item,
-                                                                 int32_t exit_set, bool may_walk) {
-  std::vector<CountedResult> found;
-  for (const CounterPath& path : counter_paths(arena, item.parents))
-    found.push_back({result_on_path(arena, item.macro, path, exit_set, may_walk), path.below});
-  return found;
-}
-
-const WalkResult* MaskStore::result_on_path(StackArena& arena, int32_t macro, const CounterPath& path,
-                                            int32_t exit_set, bool may_walk) {
-  const bool is_single = path.counters.size() == 1 && happens_once(arena.node(path.counters[0]));
-  if (path.counters.size() == 1 && !is_single) {
-    const WalkResult* result = count_result(arena.node(path.counters[0]), macro, exit_set, may_walk);
+const WalkResult* MaskStore::result_on_counter(StackNode counter, int32_t macro, int32_t exit_set,
+                                               bool may_walk) {
+  const bool is_single = happens_once(counter);
+  if (!is_single) {
+    const WalkResult* result = count_result(counter, macro, exit_set, may_walk);
     if (result != nullptr || !may_walk) return result;
   }
   StackArena& own = walk_.walker().arena();
-  int32_t relative = kBaseParents;
-  for (size_t i = path.counters.size(); i-- > 0;) {
-    TimeLimit::tick();
-    const StackNode node = arena.node(path.counters[i]);  // a copy: the arena may be our own
-    relative = own.single_parent(
-        own.intern_node({kNone, node.counter, relative, within_reach(node.needed), within_reach(node.left)}));
-  }
-  Frame frame;
-  if (path.counters.empty())
-    frame = {macro, automaton_.frame_reports(macro)};
-  else if (is_single)
-    frame = {macro, automaton_.counter(arena.node(path.counters[0]).counter).reports};
+  const int32_t relative = own.single_parent(own.intern_node(
+      {kNone, counter.counter, kBaseParents, within_reach(counter.needed), within_reach(counter.left)}));
+  const Frame frame = is_single ? Frame{macro, automaton_.counter(counter.counter).reports} : Frame{};
   const WalkResult* result =
       result_of_state(walk_.walker().state_of({macro, relative}), exit_set, may_walk, frame);
   if (!is_single || result == nullptr || exit_set != kWholeTrie) return result;
-  const uint64_t key = counted_key(arena.node(path.counters[0]).counter, macro);
+  const uint64_t key = counted_key(counter.counter, macro);
   if (single_results_.find(key) == 0) single_results_.insert(key, reinterpret_cast<uint64_t>(result));
   return result;
 }
@@ -113,14 +89,9 @@ const WalkResult* MaskStore::result_of_state(int32_t state, int32_t exit_set, bo
   const uint64_t key = static_cast<uint64_t>(state) << 32 | static_cast<uint32_t>(exit_set);
   const auto found = results_.find(key);
   if (found != results_.end()) return found->second.get();
-  const FrameRows::Key shared = shared_key(frame, exit_set, kPlainWalk);
-  if (!shared.empty())
-    if (const auto known = shared_->find(shared))
-      return results_.emplace(key, adopt(*known, frame)).first->second.get();
-  if (!may_walk) return nullptr;
-  const WalkResult* result = walk(state, exit_set);
-  if (!shared.empty()) share(shared, *result);
-  return result;
+  if (std::unique_ptr<WalkResult> known = find_shared(frame, exit_set))
+    return results_.emplace(key, std::move(known)).first->second.get();
+  return may_walk ? walk(state, exit_set, frame) : nullptr;
 }
 
 // Empty for what is not shared. `kind` tells walks of one frame apart.
@@ -132,25 +103,47 @@ FrameRows::Key MaskStore::shared_key(Frame frame, int32_t exit_set, std::span<co
   key.push_back(static_cast<int32_t>(own.size()));
   key.insert(key.end(), own.begin(), own.end());
   key.insert(key.end(), origins(exit_set).begin(), origins(exit_set).end());
+  return key;
+}
+
+FrameRows::Key MaskStore::with_follow(FrameRows::Key key, int32_t reports) {
   key.push_back(-1);
-  const ByteSet follow = automaton_.follow(frame.reports);
+  const ByteSet follow = automaton_.follow(reports);
   for (int byte = 0; byte < 256; ++byte)
     if (follow.contains(static_cast<uint8_t>(byte))) key.push_back(byte);
   return key;
 }
 
-std::unique_ptr<WalkResult> MaskStore::adopt(const FrameWalk& walk, Frame frame) {
+// What another grammar found in such a frame, whatever follows it or before the same bytes; or null.
+std::unique_ptr<WalkResult> MaskStore::find_shared(Frame frame, int32_t exit_set) {
+  FrameRows::Key key = shared_key(frame, exit_set, kPlainWalk);
+  if (key.empty()) return nullptr;
+  std::shared_ptr<const FrameWalk> known = shared_->find(key);
+  const bool has_all = known != nullptr;
+  if (!has_all) known = shared_->find(with_follow(std::move(key), frame.reports));
+  if (known == nullptr) return nullptr;
   auto result = std::make_unique<WalkResult>();
-  result->row = keep(Row(walk.row));
-  if (!walk.leaving.empty()) result->exits.push_back({frame.reports, exit_sets_.intern(walk.leaving)});
+  result->row = keep(Row(known->row));
+  std::vector<int32_t> leaving;
+  for (const int32_t node : known->leaving)
+    if (!has_all || walk_.may_continue(static_cast<uint32_t>(node), frame.reports)) leaving.push_back(node);
+  if (!leaving.empty()) result->exits.push_back({frame.reports, exit_sets_.intern(leaving)});
   return result;
 }
 
-void MaskStore::share(const FrameRows::Key& key, const WalkResult& result) {
+// `all` leaving places of the walk, if they are known, serve whatever follows the frame.
+void MaskStore::share(Frame frame, int32_t exit_set, const WalkFindings* all, const WalkResult& result) {
+  FrameRows::Key key = shared_key(frame, exit_set, kPlainWalk);
+  if (key.empty()) return;
   auto walk = std::make_shared<FrameWalk>();
   walk->row = *result.row;
-  for (const Exit& exit : result.exits)
-    walk->leaving.assign(origins(exit.exit_set).begin(), origins(exit.exit_set).end());
+  if (all != nullptr && all->leaving.size() <= kMostSharedPlaces) {
+    for (const LeavingPlace& place : all->leaving) walk->leaving.push_back(place.node);
+  } else {
+    key = with_follow(std::move(key), frame.reports);
+    for (const Exit& exit : result.exits)
+      walk->leaving.assign(origins(exit.exit_set).begin(), origins(exit.exit_set).end());
+  }
   shared_->add(key, std::move(walk));
 }
 
@@ -185,21 +178,26 @@ std::unique_ptr<WalkResult> MaskStore::derive_result(int32_t start) {
   return result;
 }
 
-const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set) {
+const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set, Frame frame) {
   const uint64_t key = static_cast<uint64_t>(start) << 32 | static_cast<uint32_t>(exit_set);
   if (exit_set == kWholeTrie && !automaton_.has_token_sets())
-    if (auto derived = derive_result(start))
+    if (auto derived = derive_result(start)) {
+      share(frame, exit_set, nullptr, *derived);
       return results_.emplace(key, std::move(derived)).first->second.get();
+    }
+  const bool is_shared = frame.macro != kNone && !automaton_.regular_frame(frame.macro).empty();
   WalkFindings findings;
   if (exit_set == kWholeTrie && walk_.walker().has_inner_frame(start))
     findings.handed_over.push_back({start, kTrieRoot});
   else
-    findings = run(start, exit_set);
+    findings = run(start, exit_set, is_shared ? Leaving::kAll : Leaving::kFollowed);
   std::vector<const Row*> rows = take_over(findings);
   std::vector<RankRange> ranges;
   for (const ConsumedTokens& tokens : findings.consumed) ranges.emplace_back(tokens.first, tokens.last);
   std::vector<std::pair<int32_t, int32_t>> leaving;
-  for (const LeavingPlace& place : findings.leaving) leaving.emplace_back(place.reports, place.node);
+  for (const LeavingPlace& place : findings.leaving)
+    if (!is_shared || walk_.may_continue(static_cast<uint32_t>(place.node), place.reports))
+      leaving.emplace_back(place.reports, place.node);
   auto result = std::make_unique<WalkResult>();
   Row own = Row::from_ranges(*vocabulary_, ranges);
   if (!rows.empty()) {
@@ -210,18 +208,26 @@ const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set) {
   }
   result->row = with_token_sets(result->row, start, exit_set);
   result->exits = group_exits(std::move(leaving));
+  if (is_shared) share(frame, exit_set, &findings, *result);
   return results_.emplace(key, std::move(result)).first->second.get();
 }
 
-WalkFindings MaskStore::run(int32_t state, int32_t exit_set) {
-  const size_t count = origins(exit_set).size();
-  if (count >= kFewOrigins && count <= kManyOrigins) {
+WalkFindings MaskStore::run(int32_t state, int32_t exit_set, Leaving leaving) {
+  if (origins(exit_set).size() >= kFewOrigins && nodes_below(exit_set) <= kMostMerged) {
     // Most sets of large grammars come once, for which merging takes longer than walking.
     const bool came_before = !walked_exit_sets_.insert(exit_set).second;
-    if (const MergedTrie* rests = merged_trie(exit_set, came_before)) return walk_.run(state, *rests);
+    if (const MergedTrie* rests = merged_trie(exit_set, came_before))
+      return walk_.run(state, *rests, leaving);
   }
   const std::vector<int32_t> from(origins(exit_set).begin(), origins(exit_set).end());
-  return walk_.run(state, from, false);
+  return walk_.run(state, from, false, leaving);
+}
+
+size_t MaskStore::nodes_below(int32_t exit_set) const {
+  const auto trie = vocabulary_->trie();
+  size_t nodes = 0;
+  for (const int32_t node : origins(exit_set)) nodes += trie[node].subtree_end - node;
+  return nodes;
 }
 
 // Adds to `findings` what inner frames do with the places handed over to them, and then those who wait for
@@ -325,7 +331,6 @@ MaskStore::CountedResult MaskStore::known_counted_result(const StackArena& arena
   const auto parents = arena.parents(item.parents);
   if (exit_set != kWholeTrie || parents.size() != 1) return {nullptr, kNone};
   const StackNode& node = arena.node(parents[0]);
-  if (arena.has_counters(node.parents)) return {nullptr, kNone};
   const uint64_t key = counted_key(node.counter, item.macro);
   if (happens_once(node))
     return {reinterpret_cast<const WalkResult*>(single_results_.find(key)), node.parents};
@@ -353,7 +358,9 @@ MaskStore::CountedWalk* MaskStore::counted_walk(int32_t counter, int32_t macro, 
   if (found != counted_walks_.end()) return found->second.get();
   const int32_t reports = automaton_.counter(counter).reports;
   const std::vector<int32_t> body = automaton_.regular_frame(automaton_.counter(counter).body_start);
-  const FrameRows::Key shared = body.empty() ? body : shared_key({macro, reports}, exit_set, body);
+  FrameRows::Key shared;
+  if (!body.empty()) shared = shared_key({macro, reports}, exit_set, body);
+  if (!shared.empty()) shared = with_follow(std::move(shared), reports);
   std::unique_ptr<CountedWalk> walk;
   if (!shared.empty())
     if (const auto known = shared_->find(shared)) walk = adopt_counted(*known, reports);

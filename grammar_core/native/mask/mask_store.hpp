@@ -104,13 +104,7 @@ class MaskStore {
     const MemoryUpdate update{*this};
     return results_of_item(arena, item, exit_set, may_walk);
   }
-  struct CounterPath {
-    std::vector<int32_t> counters;  // nodes of the arena, from the top downwards
-    int32_t below = kNone;
-  };
-  static std::vector<CounterPath> counter_paths(StackArena& arena, int32_t parents);
-  const WalkResult* result_on_path(StackArena& arena, int32_t macro, const CounterPath& path,
-                                   int32_t exit_set, bool may_walk);
+  const WalkResult* result_on_counter(StackNode counter, int32_t macro, int32_t exit_set, bool may_walk);
   std::vector<CountedResult> results_of_item(StackArena& arena, Item item, int32_t exit_set, bool may_walk);
   // A frame on its own, and what is handed to its parents when it ends; kNone for anything else.
   struct Frame {
@@ -118,15 +112,17 @@ class MaskStore {
     int32_t reports = 0;
   };
   const WalkResult* result_of_state(int32_t state, int32_t exit_set, bool may_walk, Frame frame);
-  const WalkResult* walk(int32_t start, int32_t exit_set);
-  WalkFindings run(int32_t state, int32_t exit_set);
+  const WalkResult* walk(int32_t start, int32_t exit_set, Frame frame);
+  WalkFindings run(int32_t state, int32_t exit_set, Leaving leaving = Leaving::kFollowed);
+  size_t nodes_below(int32_t exit_set) const;
   void go_on(int32_t state, int32_t exit_set, WalkFindings& findings);
   std::vector<const Row*> take_over(WalkFindings& findings);
   std::unique_ptr<WalkResult> derive_result(int32_t start);
   const MergedTrie* merged_trie(int32_t exit_set, bool build);
   FrameRows::Key shared_key(Frame frame, int32_t exit_set, std::span<const int32_t> kind);
-  std::unique_ptr<WalkResult> adopt(const FrameWalk& walk, Frame frame);
-  void share(const FrameRows::Key& key, const WalkResult& result);
+  FrameRows::Key with_follow(FrameRows::Key key, int32_t reports);
+  std::unique_ptr<WalkResult> find_shared(Frame frame, int32_t exit_set);
+  void share(Frame frame, int32_t exit_set, const WalkFindings* all, const WalkResult& result);
   std::unique_ptr<CountedWalk> run_counted_walk(int32_t start, int32_t exit_set);
   std::unique_ptr<CountedWalk> adopt_counted(const FrameWalk& walk, int32_t reports);
   void share_counted(const FrameRows::Key& key, const CountedWalk& walk);

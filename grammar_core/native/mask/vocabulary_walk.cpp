@@ -25,14 +25,17 @@ VocabularyWalk::VocabularyWalk(MacroAutomaton& automaton, const Vocabulary& voca
   path_.resize(vocabulary.longest_token() + 1);
 }
 
-WalkFindings VocabularyWalk::run(int32_t start, std::span<const int32_t> origins, bool counted) {
+WalkFindings VocabularyWalk::run(int32_t start, std::span<const int32_t> origins, bool counted,
+                                 Leaving leaving) {
   walker_.begin_walk();
   WalkFindings findings;
-  for (const int32_t origin : origins) walk_below(static_cast<uint32_t>(origin), start, counted, findings);
+  for (const int32_t origin : origins)
+    walk_below(static_cast<uint32_t>(origin), start, counted, leaving, findings);
   return findings;
 }
 
-void VocabularyWalk::walk_below(uint32_t origin, int32_t start, bool counted, WalkFindings& findings) {
+void VocabularyWalk::walk_below(uint32_t origin, int32_t start, bool counted, Leaving leaving,
+                                WalkFindings& findings) {
   const auto trie = vocabulary_.trie();
   const uint32_t end = trie[origin].subtree_end;
   path_[trie[origin].depth] = {start, 0};
@@ -65,7 +68,7 @@ void VocabularyWalk::walk_below(uint32_t origin, int32_t start, bool counted, Wa
       continue;
     }
     const int32_t reports = walker_.reports(state);
-    if (reports != 0 && may_continue(node, reports))
+    if (reports != 0 && (leaving == Leaving::kAll || may_continue(node, reports)))
       findings.leaving.push_back({reports, static_cast<int32_t>(node), iterations});
     if (is_handed_over) findings.handed_over.push_back({state, static_cast<int32_t>(node)});
     if (is_handed_over || !walker_.has_items(state)) {
@@ -99,7 +102,7 @@ uint32_t VocabularyWalk::after_subtree(uint32_t node) const {
   return sibling != 0 ? sibling : parent.end;
 }
 
-WalkFindings VocabularyWalk::run(int32_t start, const MergedTrie& rests) {
+WalkFindings VocabularyWalk::run(int32_t start, const MergedTrie& rests, Leaving leaving) {
   walker_.begin_walk();
   WalkFindings findings;
   const auto consume = [&](std::span<const uint32_t> ranks) {
@@ -123,7 +126,10 @@ WalkFindings VocabularyWalk::run(int32_t start, const MergedTrie& rests) {
       continue;
     }
     const int32_t reports = walker_.reports(state);
-    if (reports != 0) add_leaving(reports, rests.places(node), findings);
+    if (reports != 0)
+      for (const int32_t place : rests.places(node))
+        if (leaving == Leaving::kAll || may_continue(static_cast<uint32_t>(place), reports))
+          findings.leaving.push_back({reports, place, 0});
     path_[n.depth] = {state, 0};
     node = walker_.has_items(state) ? node + 1 : n.subtree_end;
   }
@@ -206,7 +212,6 @@ const VocabularyWalk::Follow& VocabularyWalk::follow(int32_t reports) {
   return follow;
 }
 
-// Whether tokens through `node` have a next byte that may follow `reports`.
 bool VocabularyWalk::may_continue(uint32_t node, int32_t reports) {
   const Follow& next = follow(reports);
   const auto trie = vocabulary_.trie();

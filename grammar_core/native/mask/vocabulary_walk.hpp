@@ -33,6 +33,12 @@ struct Handover {
   int32_t node;
 };
 
+// Which leaving places a walk is to find.
+enum class Leaving : uint8_t {
+  kFollowed,  // where tokens may go on with what follows the reports
+  kAll,       // whatever follows
+};
+
 struct WalkFindings {
   std::vector<ConsumedTokens> consumed;
   std::vector<LeavingPlace> leaving;
@@ -55,11 +61,14 @@ class VocabularyWalk {
   WalkAutomaton& walker() { return walker_; }
   // From `start`, for the rests of tokens below the trie nodes `origins`. With `counted`, iterations are
   // counted, and leaving places matter also where all tokens below are consumed.
-  WalkFindings run(int32_t start, std::span<const int32_t> origins, bool counted);
+  WalkFindings run(int32_t start, std::span<const int32_t> origins, bool counted,
+                   Leaving leaving = Leaving::kFollowed);
   // The same below all origins of `rests` at once, without counting.
-  WalkFindings run(int32_t start, const MergedTrie& rests);
+  WalkFindings run(int32_t start, const MergedTrie& rests, Leaving leaving);
   // Where a walk from `start` differs from one from `other`.
   WalkDifference compare(int32_t start, int32_t other);
+  // Whether tokens through `node` have a next byte that may follow `reports`.
+  bool may_continue(uint32_t node, int32_t reports);
   // Adds the places of `nodes` where `reports` are handed to the base and tokens may go on.
   void add_leaving(int32_t reports, std::span<const int32_t> nodes, WalkFindings& findings);
 
@@ -69,13 +78,12 @@ class VocabularyWalk {
     GroupSet groups = 0;
   };
 
-  void walk_below(uint32_t origin, int32_t start, bool counted, WalkFindings& findings);
+  void walk_below(uint32_t origin, int32_t start, bool counted, Leaving leaving, WalkFindings& findings);
   uint32_t first_below(uint32_t node);
   uint32_t after_subtree(uint32_t node) const;
   bool consumes_all_below(int32_t before, int32_t state, uint32_t node, bool counted);
   bool reads_all_children(int32_t state, uint32_t node);
   const Follow& follow(int32_t reports);
-  bool may_continue(uint32_t node, int32_t reports);
 
   MacroAutomaton& automaton_;
   const Vocabulary& vocabulary_;
