@@ -15,6 +15,7 @@ from grammar_core.ir.nodes import (
     Automaton,
     CharClass,
     Choice,
+    CountedAutomaton,
     Expr,
     Literal,
     Members,
@@ -43,6 +44,7 @@ _KINDS = (
     Automaton,
     TokenSet,
     OtherTexts,
+    CountedAutomaton,
 )
 
 

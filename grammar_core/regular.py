@@ -18,6 +18,7 @@ from grammar_core.ir.nodes import (
     Automaton,
     CharClass,
     Choice,
+    CountedAutomaton,
     Expr,
     Literal,
     Regex,
@@ -112,6 +113,10 @@ class RegularLanguage:
         self._refuse_empty()
         return self._dfa.length_range()
 
+    def can_be_extended(self) -> bool:
+        """Whether every text is the beginning of one that has one more character."""
+        return self._dfa.can_be_extended()
+
     def shortest_text(self) -> str:
         """The first, by code points, of the shortest texts. ValueError if there is no text."""
         self._refuse_empty()
@@ -142,6 +147,20 @@ class RegularLanguage:
         if not edges:
             return EMPTY if accepting else CharClass(())
         return Automaton(edges, accepting, states)
+
+    def to_counted_automaton(self, labels: Callable[[Ranges], Labels], low: int, high: int | None) -> Expr:
+        """The texts of `low` to `high` characters (None: any number), with the characters counted.
+
+        ValueError if none has such a length, but perhaps the empty one, or if a text of fewer characters may
+        have no longer one.
+        """
+        shortest, _ = self.length_range()
+        if low > shortest and not self.can_be_extended():
+            raise ValueError("lengths up to the bounds are not counted in this language")
+        automaton = self.to_automaton(labels)
+        if not isinstance(automaton, Automaton) or (high is not None and high < max(1, shortest)):
+            raise ValueError("no text of this language has such a length")
+        return CountedAutomaton(automaton, low if low > shortest else 0, high)
 
     def _refuse_empty(self) -> None:
         if self.is_empty():

@@ -282,9 +282,11 @@ class Lowering:
             return self._symbols(expr.body)
         if isinstance(expr, nodes.Automaton):
             return [self._automaton(expr)]
+        if isinstance(expr, nodes.CountedAutomaton):
+            return [self._counted_automaton(expr)]
         if isinstance(expr, nodes.Members):
             return [self._members(expr)]
-        if isinstance(expr, nodes.OtherTexts):
+        if isinstance(expr, nodes.OtherTexts) and not isinstance(expr.item, nodes.CharClass):
             return self._symbols(expand_other_texts(expr))
         if isinstance(expr, nodes.Substring):
             return [self._substring(expr.chunks)]
@@ -306,6 +308,21 @@ class Lowering:
         for state in automaton.accepting:
             self._add(states[state].number, [])
         return states[0]
+
+    def _counted_automaton(self, counted: nodes.CountedAutomaton) -> Nonterminal:
+        """A nonterminal for each state and number of edges so far."""
+        last = counted.min if counted.max is None else counted.max
+        count = counted.body.state_count
+        states = [[self._new() for _ in range(count)] for _ in range(last + 1)]
+        for edges, layer in enumerate(states):
+            following = states[min(edges + 1, last)]
+            for source, target, label in counted.body.edges:
+                if edges < last or counted.max is None:
+                    self._add(layer[source].number, [*self._symbols(label), following[target]])
+            for state in counted.body.accepting:
+                if edges >= counted.min:
+                    self._add(layer[state].number, [])
+        return states[0][0]
 
     def _other_texts(self, others: nodes.OtherTexts) -> Nonterminal:
         """A nonterminal for each beginning of an excluded text, and one for all other texts."""

@@ -10,10 +10,12 @@ from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
 from grammar_core.deadline import check
+from grammar_core.ir.member_orders import member_order
 from grammar_core.ir.nodes import (
     Automaton,
     CharClass,
     Choice,
+    CountedAutomaton,
     Expr,
     Literal,
     Members,
@@ -131,7 +133,7 @@ class DerivationGraph:
     def _part(self, expr: Expr, parts: list[int]) -> int:
         if isinstance(expr, RuleRef):
             return self.rule_parts[expr.name]
-        if isinstance(expr, Regex):
+        if isinstance(expr, (Regex, CountedAutomaton)):  # some text of the body is one of few enough edges
             return parts[0]
         if isinstance(expr, Sequence):
             return self._new(AllOf(parts))
@@ -149,6 +151,8 @@ class DerivationGraph:
 
     def _members(self, members: Members, parts: list[int]) -> int:
         """The members that must come, and at least one if any must."""
+        if member_order(members).start < 0:
+            return self._new(OneOf([]))
         required = [part for part, member in zip(parts, members.members, strict=False) if member.required]
         if members.min and not required:
             required.append(self._new(OneOf(parts[: len(members.members)])))

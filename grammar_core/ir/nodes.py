@@ -155,6 +155,20 @@ class Automaton(NamedTuple):
     state_count: int
 
 
+class CountedAutomaton(NamedTuple):
+    """What the edges along a path of at least `min` and at most `max` (None: any number of) edges match.
+
+    The path leads from state 0 to an accepting state of `body`, whose labels match no empty string and are
+    neither recursive nor rules with options. Whatever was matched must have a way to an end: `min` is that of
+    the shortest path, or every accepting state has an edge to an accepting one; and some path that is not
+    empty has at most `max` edges.
+    """
+
+    body: Automaton
+    min: int
+    max: int | None
+
+
 Expr: TypeAlias = (
     Literal
     | CharClass
@@ -170,6 +184,7 @@ Expr: TypeAlias = (
     | TokenTagDispatch
     | Members
     | Automaton
+    | CountedAutomaton
 )
 
 
@@ -234,7 +249,7 @@ def child_expressions(expr: Expr) -> tuple[Expr, ...]:
         return expr.items
     if isinstance(expr, Choice):
         return expr.options
-    if isinstance(expr, (Repeat, Regex)):
+    if isinstance(expr, (Repeat, Regex, CountedAutomaton)):
         return (expr.body,)
     if isinstance(expr, OtherTexts):
         return (expr.item,)

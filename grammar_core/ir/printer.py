@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterable
 from typing import cast
 
 from grammar_core.ir.char_ranges import ANY_CHARACTER, complement_ranges
+from grammar_core.ir.counted_automata import expand_counted_automata
 from grammar_core.ir.nodes import (
     MAX_CODE_POINT,
     Automaton,
     CharClass,
     Choice,
+    CountedAutomaton,
     Expr,
     Literal,
     Members,
@@ -50,7 +52,8 @@ _Piece = str | tuple[Expr, int]
 
 def print_grammar(rules: Iterable[Rule], root: str) -> str:
     """EBNF text of the rules, one a line in their order, with `root` as the name of the root rule."""
-    rules = replace_automata(tuple(rules), reserved=frozenset((_ROOT,)), opaque=(Regex,))
+    rules = expand_counted_automata(tuple(rules))
+    rules = replace_automata(rules, reserved=frozenset((_ROOT,)), opaque=(Regex,))
     names = _printed_names(rules, root)
     renamed_root = names[root] != _ROOT
     lines = [_print_rule(rule, names, 1 if renamed_root else 0) for rule in rules]
@@ -304,6 +307,7 @@ _PRINTERS = cast(
     "dict[type[Expr], Callable[[Expr, int, _Names], list[_Piece]]]",
     {
         Automaton: _print_automaton,
+        CountedAutomaton: lambda counted, context, names: _print_automaton(counted.body, context, names),
         Literal: _print_literal,
         CharClass: _print_char_class,
         RuleRef: _print_reference,

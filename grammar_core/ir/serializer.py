@@ -18,6 +18,7 @@ from grammar_core.ir.nodes import (
     Automaton,
     CharClass,
     Choice,
+    CountedAutomaton,
     Expr,
     Literal,
     Member,
@@ -143,6 +144,13 @@ def _write_members(members: Members) -> list[Any]:
     separator = None if members.separator is None else members.separator.name
     bounds = [members.min, members.max]
     return [written, separator, members.ordered, *bounds, [list(pair) for pair in members.implications]]
+
+
+def _read_counted_automaton(finished: list[Expr], low: Any, high: Any) -> CountedAutomaton:
+    (body,) = _take(finished, 1)
+    return CountedAutomaton(
+        _checked(body, Automaton, "The body"), _int(low), None if high is None else _int(high)
+    )
 
 
 def _write_automaton(automaton: Automaton) -> list[Any]:
@@ -296,7 +304,7 @@ def _read_automaton(_: list[Expr], edges: Any, accepting: Any, state_count: Any)
     return Automaton(_list(edges, _read_edge), _list(accepting, _int), _int(state_count))
 
 
-_COMPOUND = (Sequence, Choice, Repeat, Regex, OtherTexts)
+_COMPOUND = (Sequence, Choice, Repeat, Regex, OtherTexts, CountedAutomaton)
 _Form = tuple[str, Callable[[Any], SequenceOf[Any]], Callable[..., Expr]]
 # For each node: its name, its operands when written, and the node from the finished parts and the operands.
 _FORMS = cast(
@@ -340,6 +348,11 @@ _FORMS = cast(
         OtherTexts: ("other_texts", lambda node: [list(node.texts)], _read_other_texts),
         Members: ("members", _write_members, _read_members),
         Automaton: ("automaton", _write_automaton, _read_automaton),
+        CountedAutomaton: (
+            "counted_automaton",
+            lambda node: [node.min, node.max],
+            _read_counted_automaton,
+        ),
     },
 )
 _READERS = {name: read for name, _, read in _FORMS.values()}

@@ -10,6 +10,7 @@ from grammar_core.ir.nodes import (
     Automaton,
     CharClass,
     Choice,
+    CountedAutomaton,
     Expr,
     Members,
     OtherTexts,
@@ -107,6 +108,8 @@ def _with_children(expr: Expr, children: tuple[Expr, ...]) -> Expr:
         return Choice(children)
     if isinstance(expr, (Repeat, Regex)):
         return expr._replace(body=children[0])
+    if isinstance(expr, CountedAutomaton):
+        return expr._replace(body=cast("Automaton", children[0]))
     if isinstance(expr, OtherTexts):
         return expr._replace(item=children[0])
     if isinstance(expr, TagDispatch):

@@ -14,6 +14,7 @@ from grammar_core.ir.nodes import (
     Automaton,
     CharClass,
     Choice,
+    CountedAutomaton,
     Expr,
     Literal,
     Members,
@@ -193,6 +194,15 @@ def _check_automaton(automaton: Automaton) -> str | None:
     return None
 
 
+def _check_counted_automaton(counted: CountedAutomaton) -> str | None:
+    low, high = counted.min, counted.max
+    if type(counted.body) is not Automaton:
+        return "A CountedAutomaton has no automaton"
+    if low < 0 or (high is not None and not 1 <= high <= _LARGEST_COUNT) or low > (high or _LARGEST_COUNT):
+        return f"The bounds {low} and {high} of an automaton are not in order"
+    return None
+
+
 _NODE_CHECKS = cast(
     "dict[type[Expr], Callable[[Expr], str | None]]",
     {
@@ -210,6 +220,7 @@ _NODE_CHECKS = cast(
         Members: _check_members,
         OtherTexts: _check_other_texts,
         Automaton: _check_automaton,
+        CountedAutomaton: _check_counted_automaton,
     },
 )
 

@@ -7,7 +7,9 @@ from operator import is_
 from types import MappingProxyType
 from typing import Any
 
+from grammar_core.ir.counted_automata import expand_counted_automaton
 from grammar_core.ir.nodes import (
+    CountedAutomaton,
     Expr,
     Members,
     OtherTexts,
@@ -25,6 +27,7 @@ from grammar_core.passes.expand_token_tag_dispatch import expand_token_tag_dispa
 
 MACRO_EXPANSIONS: MappingProxyType[type[Any], Callable[[Any], Expr]] = MappingProxyType(
     {
+        CountedAutomaton: expand_counted_automaton,
         Members: expand_members,
         OtherTexts: expand_other_texts,
         Substring: expand_substring,
@@ -33,8 +36,9 @@ MACRO_EXPANSIONS: MappingProxyType[type[Any], Callable[[Any], Expr]] = MappingPr
     }
 )
 
+_KNOWN_TO_THE_CORE = (CountedAutomaton, Members, OtherTexts)
 NATIVE_EXPANSIONS: MappingProxyType[type[Any], Callable[[Any], Expr]] = MappingProxyType(
-    {kind: expand for kind, expand in MACRO_EXPANSIONS.items() if kind not in (Members, OtherTexts)}
+    {kind: expand for kind, expand in MACRO_EXPANSIONS.items() if kind not in _KNOWN_TO_THE_CORE}
 )
 """Of the macros that the native core does not know."""
 

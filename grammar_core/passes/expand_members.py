@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from grammar_core import _native
 from grammar_core.errors import GrammarLimitError
+from grammar_core.ir.member_orders import member_order
 from grammar_core.ir.nodes import Automaton, CharClass, Edge, Expr, Members, RuleRef
 
 MAX_EDGES = 50_000
 """Edges of the automaton of one Members."""
-
-_UNBOUNDED = -1
 
 
 def expand_members(members: Members) -> Expr:
@@ -21,14 +20,7 @@ def expand_members(members: Members) -> Expr:
 
     Raises GrammarLimitError when it would need more than MAX_EDGES edges.
     """
-    order = _native.MemberOrder(
-        [member.required for member in members.members],
-        [member.repeatable for member in members.members],
-        members.ordered,
-        members.min,
-        _UNBOUNDED if members.max is None else members.max,
-        list(members.implications),
-    )
+    order = member_order(members)
     return CharClass(()) if order.start < 0 else _Expansion(members, order).run()
 
 

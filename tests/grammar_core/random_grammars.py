@@ -23,6 +23,7 @@ from grammar_core.ir.nodes import (
     Automaton,
     CharClass,
     Choice,
+    CountedAutomaton,
     Edge,
     Expr,
     Literal,
@@ -304,7 +305,14 @@ class _GrammarWriter:
         if self._options and self._rng.random() < 0.12:
             return self._rng.choice((self._token_set, self._token_set, self._token_tag_dispatch))()
         if self._macros and self._rng.random() < 0.15:
-            makers = (self._tag_dispatch, self._substring, self._regex, self._automaton, self._members)
+            makers = (
+                self._tag_dispatch,
+                self._substring,
+                self._regex,
+                self._automaton,
+                self._counted_automaton,
+                self._members,
+            )
             return self._rng.choice(makers)()
         if self._alphabet is not None:
             return self._plain_leaf(self._alphabet)
@@ -375,6 +383,22 @@ class _GrammarWriter:
             edges.append((self._rng.randrange(count), self._rng.randrange(count), label))
         accepting = tuple(state for state in range(count) if self._rng.random() < 0.5)
         return Automaton(tuple(edges), accepting, count)
+
+    def _counted_automaton(self) -> CountedAutomaton:
+        """One that may be counted; its labels are characters, and a rule that is like their escapes."""
+        rng = self._rng
+        self._members_rules.setdefault("escape", Choice((Literal(b"aa"), Literal("é".encode()))))
+        while True:
+            automaton = self._automaton()
+            labels = [RuleRef("escape") if rng.random() < 0.2 else self._label() for _ in automaton.edges]
+            edges = [(*edge[:2], label) for edge, label in zip(automaton.edges, labels, strict=True)]
+            body = automaton._replace(edges=tuple(edges))
+            low, high = rng.choice([(0, 3), (1, None), (2, 2), (2, None), (3, 30), (0, 5), (5, None), (4, 4)])
+            lengths = _path_lengths(body, 8)
+            nonempty = [length for length in lengths[0] if length > 0]
+            extended = all(1 in lengths[state] for state in body.accepting)
+            if nonempty and (high or 8) >= min(nonempty) and (low <= min(lengths[0]) or extended):
+                return CountedAutomaton(body, low, high)
 
     def _label(self) -> CharClass:
         if self._alphabet is None:
@@ -577,3 +601,12 @@ def _random_walk(rng: random.Random, oracle: OptionOracle, size: int) -> list[in
     assert point is not None
     oracle.allowed_token_ids(point)
     return prefix
+
+
+def _path_lengths(automaton: Automaton, most: int) -> list[set[int]]:
+    """For each state the numbers of edges, up to `most`, after which there may be an end."""
+    lengths = [{0} if state in automaton.accepting else set[int]() for state in range(automaton.state_count)]
+    for _ in range(most):
+        for source, target, _ in automaton.edges:
+            lengths[source] |= {length + 1 for length in lengths[target] if length < most}
+    return lengths

@@ -62,6 +62,11 @@ class Speller:
         self._known_before = len(self._labels)
         return language.to_automaton(self._labels_of, repeated=self._repeated)
 
+    def counted(self, language: RegularLanguage, low: int, high: int | None) -> Expr:
+        """The strings of the language that have so many characters, where those can be counted."""
+        self._known_before = len(self._labels)
+        return language.to_counted_automaton(self._labels_of, low, high)
+
     def _repeated(self, labels: tuple[CharClass | RuleRef, ...], least: int, most: int | None) -> RuleRef:
         one = labels[0] if len(labels) == 1 else Choice(labels)
         return self._define("json_characters", Repeat(one, least, most))

@@ -26,6 +26,8 @@ _FEW_COPIES = 32
 """Repetitions up to this one become states; others are counted if it is clear where they end."""
 _MANY_COPIES = 2_000
 """Repetitions beyond this one are counted even if it is not."""
+_FEW_CHARACTERS = 4
+"""Bounds on the length up to this one become states."""
 _FREE_TEXT = TextPattern(Repeat(CharClass(ANY_CHARACTER), 0, None))
 
 
@@ -35,7 +37,7 @@ class TextLanguage:
     Strings with half of a surrogate pair alone are in no set: they are not text.
     """
 
-    __slots__ = ("_excluded", "_high", "_language", "_low", "_patterns", "_values")
+    __slots__ = ("_excluded", "_high", "_language", "_low", "_patterns", "_values", "_whole")
 
     def __init__(
         self,
@@ -52,6 +54,7 @@ class TextLanguage:
         self._patterns = patterns
         self._excluded = excluded
         self._language: RegularLanguage | None = None
+        self._whole: RegularLanguage | None = None
 
     @staticmethod
     def all() -> TextLanguage:
@@ -140,7 +143,11 @@ class TextLanguage:
         """Whether there is no string. Raises GrammarLimitError."""
         if self._values is not None:
             return not self._values
-        return bool(self._patterns) and self.language.is_empty()
+        if not self._patterns:
+            return False
+        if self._has_countable_texts():
+            return False
+        return self.language.is_empty()
 
     def is_all(self) -> bool:
         """Whether there is every string. Raises GrammarLimitError."""
@@ -226,7 +233,7 @@ class TextLanguage:
 
     def _body(self, speller: Speller) -> Expr:
         if self._excluded or len(self._patterns) > 1:
-            return speller.automaton(self.language)
+            return self._automaton(speller)
         pattern = self._patterns[0] if self._patterns else _FREE_TEXT
         if pattern.name is not None and not self._low and self._high is None:
             return speller.named(pattern)
@@ -235,19 +242,47 @@ class TextLanguage:
             return speller.expression(counted)
         if not self._low and self._high is None and most_copies(pattern.expression) > _MANY_COPIES:
             return speller.expression(pattern.expression)
+        return self._automaton(speller)
+
+    def _automaton(self, speller: Speller) -> Expr:
+        if max(self._low, self._high or 0) > _FEW_CHARACTERS and self._has_countable_texts():
+            return speller.counted(self._of_any_length, self._low, self._high)
         return speller.automaton(self.language)
+
+    def _has_countable_texts(self) -> bool:
+        """Whether the bounds say something and characters can be counted to keep them."""
+        whole = self._of_any_length
+        if whole.is_empty() or not self._is_bounded(whole):
+            return False
+        shortest, _ = whole.length_range()
+        if self._high is not None and self._high < max(1, shortest):
+            return False
+        return self._low <= shortest or whole.can_be_extended()
+
+    def _is_bounded(self, whole: RegularLanguage) -> bool:
+        """Whether texts of any length are too short or too long."""
+        if not self._low and self._high is None:
+            return False
+        shortest, longest = whole.length_range()
+        return shortest < self._low or (self._high is not None and (longest is None or longest > self._high))
+
+    @property
+    def _of_any_length(self) -> RegularLanguage:
+        """All but the bounds on the length, as an automaton."""
+        if self._whole is None:
+            whole = _meet([pattern.language for pattern in self._patterns])
+            if self._excluded:
+                whole = whole.subtract(RegularLanguage.of_texts(self._excluded))
+            self._whole = whole
+        return self._whole
 
     def _build_language(self) -> RegularLanguage:
         if self._values is not None:
             return RegularLanguage.of_texts(self._values)
-        both = _meet([pattern.language for pattern in self._patterns])
-        if self._excluded:
-            both = both.subtract(RegularLanguage.of_texts(self._excluded))
-        if (self._low or self._high is not None) and not both.is_empty():
-            shortest, longest = both.length_range()
-            if shortest < self._low or (self._high is not None and (longest is None or longest > self._high)):
-                both = both.with_length(self._low, self._high)
-        return both
+        whole = self._of_any_length
+        if whole.is_empty() or not self._is_bounded(whole):
+            return whole
+        return whole.with_length(self._low, self._high)
 
 
 def _meet(languages: list[RegularLanguage]) -> RegularLanguage:

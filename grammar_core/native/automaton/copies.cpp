@@ -131,7 +131,9 @@ class Copies {
       case Op::kChoice:
       case Op::kAutomaton:
         for (const int32_t child : source_.children_of(e)) kind.add(texts_[child]);
-        kind.loops |= e.op == Op::kAutomaton && kind.is_wide;
+        if (e.op != Op::kAutomaton) break;
+        kind.calls_nothing &= !source_.automata[e.min].is_counted();
+        kind.loops |= kind.is_wide;
         break;
       case Op::kRepeat:
         kind = texts_[e.first];

@@ -201,7 +201,7 @@ class DerivableTexts {
       }
     }
     for (const int32_t state : shape.accepting) {
-      nullable |= reached[2 * state] != 0;
+      nullable |= reached[2 * state] != 0 && shape.min_edges == 0;
       nonempty |= reached[2 * state + 1] != 0;
     }
   }

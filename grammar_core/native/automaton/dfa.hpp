@@ -62,6 +62,9 @@ struct LengthRange {
 };
 LengthRange length_range(const Dfa& dfa);
 
+// Whether every text is the beginning of one of one more code point.
+bool can_be_extended(const Dfa& dfa);
+
 bool is_empty(const Dfa& dfa);
 bool is_universal(const Dfa& dfa);
 bool contains(const Dfa& dfa, const std::u32string& text);

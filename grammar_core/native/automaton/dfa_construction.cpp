@@ -85,6 +85,8 @@ class CodePointNfaBuilder {
       case Op::kRepeat:
         return build_repeat(task, e);
       case Op::kAutomaton:
+        if (source_.automata[e.min].is_counted())
+          throw InvalidGrammar("a regular language has no automaton that counts");
         return build_automaton(task, e);
       default:
         throw InvalidGrammar("a regular language has neither rules nor tokens");

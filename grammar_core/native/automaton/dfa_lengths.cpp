@@ -170,6 +170,19 @@ LengthRange length_range(const Dfa& dfa) {
   return {shortest_rests(dfa, targets)[0], longest_rests(dfa, targets)[0]};
 }
 
+bool can_be_extended(const Dfa& dfa) {
+  for (int32_t state = 0; state < dfa.state_count(); ++state) {
+    bool is_extended = !dfa.accepts[state];
+    for (int32_t letter = 0; !is_extended && letter < dfa.alphabet.count; ++letter) {
+      TimeLimit::tick();
+      const int32_t target = dfa.target(state, letter);
+      is_extended = target != Dfa::kDead && dfa.accepts[target];
+    }
+    if (!is_extended) return false;
+  }
+  return true;
+}
+
 std::u32string shortest_text(const Dfa& dfa) {
   const std::vector<int64_t> rests = shortest_rests(dfa, targets_of(dfa));
   std::u32string text;

@@ -68,6 +68,11 @@ int32_t read_below(ProgramReader& reader, int64_t limit) {
 Expression read_automaton(GrammarSource& source, std::vector<int32_t>& stack, ProgramReader& reader) {
   AutomatonShape shape;
   shape.state_count = read_below(reader, INT32_MAX);
+  shape.min_edges = reader.next();
+  const int64_t max_edges = reader.next();
+  shape.max_edges = max_edges < 0 ? kUnbounded : max_edges;
+  if (shape.min_edges < 0 || shape.max_edges < shape.min_edges)
+    throw InvalidGrammar("an automaton has its bounds reversed");
   for (int64_t n = reader.next(); n > 0; --n)
     shape.accepting.push_back(read_below(reader, shape.state_count));
   const int64_t edges = reader.next();

@@ -43,7 +43,8 @@ struct CodePointRange {
   uint32_t high;
 };
 
-// The shape of a kAutomaton; edge i has the i-th label. State 0 is the start.
+// The shape of a kAutomaton; edge i has the i-th label. State 0 is the start. With bounds, a path must have
+// so many edges.
 struct AutomatonShape {
   struct Edge {
     int32_t from, to;
@@ -51,7 +52,9 @@ struct AutomatonShape {
   int32_t state_count;
   std::vector<int32_t> accepting;
   std::vector<Edge> edges;
+  int64_t min_edges = 0, max_edges = kUnbounded;
 
+  bool is_counted() const { return min_edges > 0 || max_edges != kUnbounded; }
   // The edges' numbers by the states that they leave.
   Adjacency edges_by_source() const;
 };
@@ -111,7 +114,7 @@ struct GrammarSource {
 
 // Decodes the postfix program that grammar_core/lowering.py writes. A rule's expressions end with its body.
 //   0 offset length | 1 count (low high)* | 2 rule | 3 count | 4 count | 5 min max (-1: unbounded)
-//   7 states accepting (state)* edges (from to)* | 8 negated count (id)*
+//   7 states min max (-1: unbounded) accepting (state)* edges (from to)* | 8 negated count (id)*
 //   10 count (offset length)*
 //   9 members separator? ordered min max (-1: unbounded) (required repeatable)* implications (from to)*
 //   6 lazy capture temperature max_tokens max_chars stop_capture suffix_bytes stop_bytes body_rule

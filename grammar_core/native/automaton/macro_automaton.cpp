@@ -34,7 +34,8 @@ void MacroAutomaton::account(size_t bytes) {
   own_bytes_ += bytes;
   const size_t total = own_bytes_ + report_sets_.memory_bytes() + state_sets_.memory_bytes() +
                        context_keys_.memory_bytes() + state_keys_.memory_bytes() + nfa_.derived_bytes() +
-                       captured_lists_.memory_bytes() + after_.memory_bytes();
+                       captured_lists_.memory_bytes() + after_.memory_bytes() +
+                       next_iterations_.memory_bytes();
   memory_bytes_.store(total, std::memory_order_relaxed);
   if (total > kMemoryLimit)
     throw LimitExceeded(
@@ -269,10 +270,12 @@ void MacroAutomaton::compute_calls(int32_t id) {
     calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
     for (const auto& [symbol_id, reports] : calls) {
       const Symbol& symbol = nfa_.symbols()[symbol_id];
-      const int32_t body_report = single_report(symbol.counter_body);
-      const int32_t body_context = intern_context({{symbol.counter_body, body_report}});
-      const Counter counter{symbol.min,        symbol.max,      reports, contexts_[body_context].start,
-                            symbol.max_tokens, symbol.max_chars};
+      const int32_t body_start =
+          symbol.paths >= 0
+              ? path_start(nfa_.paths(symbol.paths), 0)
+              : contexts_[intern_context({{symbol.counter_body, single_report(symbol.counter_body)}})].start;
+      const Counter counter{symbol.min,        symbol.max,       reports,     body_start,
+                            symbol.max_tokens, symbol.max_chars, symbol.paths};
       m.counter_calls.push_back({intern_counter(counter), tail});
     }
   };
@@ -289,7 +292,7 @@ int32_t MacroAutomaton::intern_counter(Counter counter) {
   const auto high = [](int64_t v) { return static_cast<int32_t>(v >> 32); };
   const int32_t id = counter_keys_.intern(std::vector<int32_t>{
       low(counter.max_tokens), low(counter.max_chars), low(counter.min), high(counter.min), low(counter.max),
-      high(counter.max), counter.reports, counter.body_start});
+      high(counter.max), counter.reports, counter.body_start, counter.paths});
   if (id == static_cast<int32_t>(counters_.size())) counters_.emplace_back() = counter;
   return id;
 }
@@ -314,6 +317,54 @@ int32_t MacroAutomaton::compute_after(int32_t id, int32_t reports) {
   after_.insert(key, static_cast<uint64_t>(result + 2));
   account(32);
   return result;
+}
+
+// The start of the frame that reads an edge of counted paths from `state` on.
+int32_t MacroAutomaton::path_start(const CountedPaths& paths, int32_t state) {
+  std::vector<std::pair<int32_t, int32_t>> wanted;
+  for (const int32_t symbol : paths.symbols[state]) wanted.emplace_back(symbol, single_report(symbol));
+  return contexts_[intern_context(std::move(wanted))].start;
+}
+
+const std::vector<NextIteration>& MacroAutomaton::compute_next_iterations(int32_t id, int32_t reports) {
+  const std::lock_guard lock(mutex_);
+  const uint64_t key = (static_cast<uint64_t>(id) + 1) << 32 | static_cast<uint32_t>(reports);
+  if (const uint64_t found = next_iterations_.find(key))
+    return *reinterpret_cast<const std::vector<NextIteration>*>(found);
+  const Counter counter = counters_[id];
+  std::vector<NextIteration> list;
+  if (counter.paths < 0) {
+    list.push_back({counter.body_start, true, 1});
+  } else {
+    const CountedPaths& paths = nfa_.paths(counter.paths);
+    const std::vector<int32_t> finished(report_sets_[reports].begin(), report_sets_[reports].end());
+    for (const int32_t symbol : finished) {
+      const int32_t target = nfa_.symbols()[symbol].path_target;
+      const bool goes_on = !paths.symbols[target].empty();
+      list.push_back(
+          {goes_on ? path_start(paths, target) : kNone, paths.accepting[target] != 0, paths.rest[target]});
+    }
+  }
+  iteration_lists_.push_back(std::move(list));
+  next_iterations_.insert(key, reinterpret_cast<uint64_t>(&iteration_lists_.back()));
+  account(64 + iteration_lists_.back().size() * sizeof(NextIteration));
+  return iteration_lists_.back();
+}
+
+bool MacroAutomaton::begins_iteration(int32_t id, int32_t macro) {
+  const Counter& counter = counters_[id];
+  return counter.paths < 0 ? counter.body_start == macro : is_frame_start(macro);
+}
+
+int64_t MacroAutomaton::iterations_ahead(int32_t id, int32_t macro) {
+  const Counter& counter = counters_[id];
+  const bool begins = begins_iteration(id, macro);
+  if (counter.paths < 0) return begins ? 0 : 1;
+  const std::lock_guard lock(mutex_);
+  const MacroState& m = states_[macro];
+  const int32_t edge = contexts_[m.context].wanted[0];
+  if (begins) return nfa_.paths(counter.paths).to_end(nfa_.symbols()[edge].path_source);
+  return 1 + nfa_.path_rest(state_sets_[m.states], counter.paths);
 }
 
 int32_t MacroAutomaton::next_token(int32_t id, int32_t token) {

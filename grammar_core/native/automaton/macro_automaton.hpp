@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -36,6 +37,14 @@ struct Counter {
   int32_t body_start;       // the macro-state that begins an iteration
   int64_t max_tokens = -1;  // budgets of the iteration, or -1
   int64_t max_chars = -1;
+  int32_t paths = -1;  // index of Nfa::paths if the iterations are edges of an automaton, or -1
+};
+
+// What an iteration of a counter led to.
+struct NextIteration {
+  int32_t start;  // the macro-state that begins another one, or kNone
+  bool ends;      // the repetition may end here
+  int64_t rest;   // iterations that it takes at least to go on and end
 };
 
 struct CounterCall {
@@ -107,6 +116,22 @@ class MacroAutomaton {
     const uint64_t found = after_.find(key);
     return found != 0 ? static_cast<int32_t>(found - 2) : compute_after(id, reports);
   }
+  // What comes after an iteration of counter `id` that ended with `reports`.
+  const std::vector<NextIteration>& next_iterations(int32_t id, int32_t reports) {
+    const uint64_t key = (static_cast<uint64_t>(id) + 1) << 32 | static_cast<uint32_t>(reports);
+    const uint64_t found = next_iterations_.find(key);
+    return found != 0 ? *reinterpret_cast<const std::vector<NextIteration>*>(found)
+                      : compute_next_iterations(id, reports);
+  }
+  // The most iterations of counter `id` that it may take to end, of what its body leads to.
+  int64_t longest_rest(int32_t id) const {
+    return counters_[id].paths < 0 ? 0 : nfa_.paths(counters_[id].paths).longest_rest;
+  }
+  // Whether an iteration of counter `id` begins with a state of its frames.
+  bool begins_iteration(int32_t id, int32_t macro);
+  // The fewest iterations that are still to be finished in such a state, the one that is under way included,
+  // so that the repetition may end, whatever its bounds.
+  int64_t iterations_ahead(int32_t id, int32_t macro);
   // The macro-state after a whole token, inside the frame; kNone if there is none.
   int32_t next_token(int32_t id, int32_t token);
   // Token sets on the edges of a state, as indices into Nfa::token_sets.
@@ -163,6 +188,8 @@ class MacroAutomaton {
   int32_t compute_next(int32_t id, int byte_class);
   void compute_calls(int32_t id);
   int32_t compute_after(int32_t id, int32_t reports);
+  const std::vector<NextIteration>& compute_next_iterations(int32_t id, int32_t reports);
+  int32_t path_start(const CountedPaths& paths, int32_t state);
 
   int32_t intern_context(std::vector<std::pair<int32_t, int32_t>> wanted);
   int32_t build_start(int32_t context);
@@ -190,6 +217,7 @@ class MacroAutomaton {
   StableVector<MacroState> states_;
   StableVector<Counter> counters_;
   ConcurrentMap after_;
+  ConcurrentMap next_iterations_;  // (counter, report set) to std::vector<NextIteration>*
   int32_t root_start_ = kNone;
   bool counts_ = false, captures_ = false, temperatures_ = false, budgets_ = false, early_ends_ = false;
   int64_t smallest_char_budget_ = kUnbounded;
@@ -200,6 +228,7 @@ class MacroAutomaton {
   std::unordered_map<uint64_t, int32_t> token_targets_;
   std::unordered_map<uint64_t, ActiveTemperatures> known_temperatures_;
   std::vector<Context> contexts_;
+  std::deque<std::vector<NextIteration>> iteration_lists_;
   std::unordered_map<int32_t, std::vector<int32_t>> frame_shapes_;  // by macro-state
   std::unordered_map<uint64_t, int32_t> tail_reports_;
   std::vector<int32_t> set_, accepted_, edge_states_, captured_now_, reached_, reported_;

@@ -53,9 +53,20 @@ std::vector<int32_t> Nfa::shape(std::span<const int32_t> states, int32_t symbol)
   words.push_back(static_cast<int32_t>(order.size()));
   for (size_t i = 0; i < order.size(); ++i) {
     const int32_t state = order[i];
-    if (order.size() > kLargestShape || is_derived(state) || owners_[state] != symbol ||
-        call_begin_[state] != call_begin_[state + 1] || token_begin_[state] != token_begin_[state + 1])
+    const int32_t owner = is_derived(state) ? -1 : owners_[state];
+    const bool is_own = owner == symbol || (owner >= 0 && symbols_[symbol].paths >= 0 &&
+                                            symbols_[owner].paths == symbols_[symbol].paths);
+    if (order.size() > kLargestShape || !is_own || call_begin_[state] != call_begin_[state + 1] ||
+        token_begin_[state] != token_begin_[state + 1])
       return {};
+    if (symbols_[owner].paths >= 0 && accepts_[state] >= 0) {  // an edge of counted paths: on to its target
+      const CountedPaths& paths = paths_[symbols_[owner].paths];
+      const int32_t target = symbols_[accepts_[state]].path_target;
+      const int64_t rest = paths.rest[target] == kUnbounded ? -1 : paths.rest[target];
+      words.insert(words.end(), {-6, paths.accepting[target], static_cast<int32_t>(rest)});
+      if (!paths.symbols[target].empty()) words.push_back(number(symbols_[paths.symbols[target][0]].start));
+      continue;
+    }
     words.push_back(state == symbols_[symbol].accept ? -1 : -2);
     for (const ByteEdge& e : byte_edges(state)) {
       words.push_back(e.low << 8 | e.high);
@@ -78,6 +89,22 @@ void Nfa::compute_byte_classes() {
     if (boundary[byte]) representative_[class_count_++] = static_cast<uint8_t>(byte);
     class_of_[byte] = static_cast<uint8_t>(class_count_ - 1);
   }
+}
+
+int64_t Nfa::path_rest(std::span<const int32_t> states, int32_t paths) const {
+  const CountedPaths& counted = paths_[paths];
+  std::vector<int32_t> reached(states.begin(), states.end());
+  int64_t rest = kUnbounded;
+  for (size_t i = 0; i < reached.size(); ++i) {
+    const auto reach = [&](int32_t state) {
+      if (std::find(reached.begin(), reached.end(), state) == reached.end()) reached.push_back(state);
+    };
+    const int32_t state = reached[i];
+    if (accepts_[state] >= 0) rest = std::min(rest, counted.to_end(symbols_[accepts_[state]].path_target));
+    for (const ByteEdge& e : byte_edges(state)) reach(e.target);
+    for (const int32_t target : empty_edges(state)) reach(target);
+  }
+  return rest;
 }
 
 // Which states reach their accept state over empty edges.
@@ -138,6 +165,18 @@ Nfa::FirstSets Nfa::first_sets(std::span<const int32_t> wanted) const {
   return first;
 }
 
+// Each edge is followed by those of its target, and by what follows the whole where that accepts.
+void Nfa::add_path_uses(int32_t counter, std::vector<CallEdge>& uses,
+                        std::vector<Adjacency::Placed>& users) const {
+  const CountedPaths& paths = paths_[symbols_[counter].paths];
+  for (const std::vector<int32_t>& edges : paths.symbols)
+    for (const int32_t edge : edges) {
+      const int32_t target = symbols_[edge].path_target;
+      if (!paths.symbols[target].empty()) uses.push_back({edge, start_of(paths.symbols[target][0])});
+      if (paths.accepting[target]) users.push_back({counter, edge});
+    }
+}
+
 // Least fixpoint: a call is followed by what its target begins with, and where nothing needs to come there by
 // what follows the symbol that calls.
 void Nfa::compute_follow() {
@@ -148,6 +187,10 @@ void Nfa::compute_follow() {
   for (int32_t symbol = 0; symbol < n; ++symbol) {
     const int32_t body = symbols_[symbol].counter_body;
     if (!symbols_[symbol].is_counter()) continue;
+    if (symbols_[symbol].paths >= 0) {
+      add_path_uses(symbol, uses, users);
+      continue;
+    }
     uses.push_back({body, start_of(body)});  // another iteration
     users.push_back({symbol, body});
   }
@@ -170,7 +213,7 @@ void Nfa::compute_unit_calls() {
   for (size_t i = 0; i < symbols_.size(); ++i) {
     const Symbol& symbol = symbols_[i];
     if (symbol.is_counter()) {
-      if (symbol.min <= 1) unit_calls_[i].push_back(symbol.counter_body);
+      if (symbol.min <= 1 && symbol.paths < 0) unit_calls_[i].push_back(symbol.counter_body);
       continue;
     }
     if (is_derived(symbol.start)) {

@@ -43,11 +43,27 @@ struct Symbol {
   MarkerUse marker;
   int32_t early = -1;     // the symbol after whose text this may end early, once its budget is used up, or -1
   int32_t boundary = -1;  // of a symbol that measures markers: the state where the marker begins
+  int32_t paths = -1;  // index of the automaton whose edges are counted, of its counter and its edges, or -1
+  int32_t path_source = -1, path_target = -1;  // of an edge of such an automaton: its states
 
   bool is_counter() const { return counter_body >= 0; }
   bool has_budget() const { return max_tokens >= 0 || max_chars >= 0; }
   bool records() const { return capture >= 0 || marker.stop_capture >= 0 || marker.stop_bytes >= 0; }
   bool has_options() const { return lazy || records() || temperature >= 0; }
+};
+
+// An automaton whose edges are counted. What leads from one state to another is a symbol of its own, and all
+// symbols of a state share a frame: the one that it reports tells the next state.
+struct CountedPaths {
+  std::vector<std::vector<int32_t>> symbols;  // by state
+  std::vector<uint8_t> accepting;
+  std::vector<int64_t>
+      rest;  // by state: the fewest edges to an end, at least one; kUnbounded if there is none
+
+  int64_t longest_rest = 0;  // of those that there are
+
+  // The fewest edges that a text has behind a state.
+  int64_t to_end(int32_t state) const { return accepting[state] ? 0 : rest[state]; }
 };
 
 class Nfa {
@@ -79,6 +95,7 @@ class Nfa {
     return {token_edges_.data() + token_begin_[state], token_edges_.data() + token_begin_[state + 1]};
   }
   const std::vector<TokenSet>& token_sets() const { return token_sets_; }
+  const CountedPaths& paths(int32_t index) const { return paths_[index]; }
   bool has_edges(int32_t state) {
     if (is_derived(state)) {
       const DerivedState& derived = expanded(state);
@@ -124,6 +141,8 @@ class Nfa {
   // The automaton that is reached from `states` of a symbol, as numbers: equal for equal automata, whatever
   // the grammar. Empty if it calls anything, or is large.
   std::vector<int32_t> shape(std::span<const int32_t> states, int32_t symbol) const;
+  // The fewest edges of counted paths from some of `states` on, which lie within an edge, to an end.
+  int64_t path_rest(std::span<const int32_t> states, int32_t paths) const;
 
   size_t memory_bytes() const;
   // Of the derived states so far.
@@ -155,6 +174,8 @@ class Nfa {
   void expand_entrance(DerivedState& state);
   void compute_byte_classes();
   void compute_follow();
+  void add_path_uses(int32_t counter, std::vector<CallEdge>& uses,
+                     std::vector<Adjacency::Placed>& users) const;
   std::vector<uint8_t> states_before_acceptance() const;
   int32_t start_of(int32_t symbol) const;
   FirstSets first_sets(std::span<const int32_t> wanted) const;
@@ -173,6 +194,7 @@ class Nfa {
   std::vector<int32_t> owners_;
   std::vector<ByteSet> follow_;
   std::vector<std::vector<int32_t>> unit_calls_;
+  std::vector<CountedPaths> paths_;
   std::vector<MemberLoop> loops_;
   std::deque<DerivedState> derived_;
   SequenceInterner derived_keys_;

@@ -81,7 +81,7 @@ void NfaBuilder::run_task(const Task& task) {
     case Op::kRepeat:
       return build_repeat(task, e);
     case Op::kAutomaton:
-      return build_automaton(task, e);
+      return source_.automata[e.min].is_counted() ? build_counted_paths(task, e) : build_automaton(task, e);
     case Op::kMembers:
       return build_members(task);
     case Op::kOtherTexts:

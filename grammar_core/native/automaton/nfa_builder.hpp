@@ -54,6 +54,11 @@ class NfaBuilder {
   void build_loop(const Task& task, int32_t body);
   void build_copies(const Task& task, const Expression& e);
   void build_automaton(const Task& task, const Expression& e);
+  std::vector<uint8_t> productive_labels(const Expression& e) const;
+  void build_counted_paths(const Task& task, const Expression& e);
+  void build_path_copies(const Task& task, const Expression& e);
+  int32_t paths_symbol(int32_t expression);
+  void build_path_label(const Task& task);
   static constexpr int32_t kNoExpression = -1;
   void build_other_texts(const Task& task, int32_t end);
   int32_t rest_symbol(int32_t item, int32_t end);

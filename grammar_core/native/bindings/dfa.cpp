@@ -126,6 +126,7 @@ void bind_dfa(nb::module_& m) {
       .def("is_empty", [](const Dfa& dfa) { return is_empty(dfa); })
       .def("is_universal", [](const Dfa& dfa) { return is_universal(dfa); })
       .def("contains", [](const Dfa& dfa, const nb::str& text) { return contains(dfa, code_points(text)); })
+      .def("can_be_extended", [](const Dfa& dfa) { return compute([&] { return can_be_extended(dfa); }); })
       .def("length_range", &lengths)
       .def("shortest_text",
            [](const Dfa& dfa) { return python_text(compute([&] { return shortest_text(dfa); })); })

@@ -47,6 +47,7 @@ enum Kind : size_t {
   kAutomatonNode,
   kTokenSetNode,
   kOtherTextsNode,
+  kCountedAutomatonNode,
   kKindCount
 };
 
@@ -178,7 +179,9 @@ class ProgramWriter {
       case kMembersNode:
         return write_members(Fields(node, 6));
       case kAutomatonNode:
-        return write_automaton(Fields(node, 3));
+        return write_automaton(Fields(node, 3), {0, kUnbounded});
+      case kCountedAutomatonNode:
+        return write_automaton(Fields(Fields(node, 3)[0], 3), bounds(Fields(node)));
       case kTokenSetNode:
         return write_token_set(Fields(node, 2));
       case kOtherTextsNode:
@@ -256,10 +259,10 @@ class ProgramWriter {
     for (PyObject* pair : implications) put({integer(Fields(pair, 2)[0]), integer(Fields(pair, 2)[1])});
   }
 
-  void write_automaton(const Fields& fields) {
+  void write_automaton(const Fields& fields, Bounds edge_bounds) {
     const Fields edges(fields[0]), accepting(fields[1]);
     for (PyObject* edge : edges) write_label(Fields(edge, 3)[2]);
-    put({kAutomaton, integer(fields[2]), accepting.size()});
+    put({kAutomaton, integer(fields[2]), edge_bounds.min, edge_bounds.max, accepting.size()});
     for (PyObject* state : accepting) put({integer(state)});
     put({edges.size()});
     for (PyObject* edge : edges) put({integer(Fields(edge)[0]), integer(Fields(edge)[1])});

@@ -41,9 +41,11 @@ const WalkResult* MaskStore::compute_plain(int32_t macro, int32_t exit_set) {
   return result;
 }
 
-// A count that no single token can use up is as good as none.
-int64_t MaskStore::within_reach(int64_t iterations) const {
-  return iterations > vocabulary_->longest_token() ? kUnbounded : iterations;
+// A counter's node above the base. A count that no single token can use up is as good as none.
+StackNode MaskStore::relative_counter(const StackNode& node) const {
+  const int64_t reach = vocabulary_->longest_token() + automaton_.longest_rest(node.counter);
+  const auto within_reach = [&](int64_t iterations) { return iterations > reach ? kUnbounded : iterations; };
+  return {kNone, node.counter, kBaseParents, within_reach(node.needed), within_reach(node.left)};
 }
 
 // A frame on top of a counted repetition is walked together with its counter.
@@ -74,8 +76,7 @@ const WalkResult* MaskStore::result_on_counter(StackNode counter, int32_t macro,
     if (result != nullptr || !may_walk) return result;
   }
   StackArena& own = walk_.walker().arena();
-  const int32_t relative = own.single_parent(own.intern_node(
-      {kNone, counter.counter, kBaseParents, within_reach(counter.needed), within_reach(counter.left)}));
+  const int32_t relative = own.single_parent(own.intern_node(relative_counter(counter)));
   const Frame frame = is_single ? Frame{macro, automaton_.counter(counter.counter).reports} : Frame{};
   const WalkResult* result =
       result_of_state(walk_.walker().state_of({macro, relative}), exit_set, may_walk, frame);

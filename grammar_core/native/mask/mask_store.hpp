@@ -128,7 +128,7 @@ class MaskStore {
   void share_counted(const FrameRows::Key& key, const CountedWalk& walk);
   const Row* with_token_sets(const Row* row, int32_t state, int32_t exit_set);
   const Row* token_set_row(int32_t set);
-  int64_t within_reach(int64_t iterations) const;
+  StackNode relative_counter(const StackNode& node) const;
   void update_memory();
   // Updates at the end of a block, also when a limit ends it.
   struct MemoryUpdate {

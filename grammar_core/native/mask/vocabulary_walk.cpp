@@ -53,7 +53,7 @@ void VocabularyWalk::walk_below(uint32_t origin, int32_t start, bool counted, Le
       const uint8_t finished = walker_.finished_iterations(before.state, n.byte);
       if (finished == kUncountable) findings.countable = false;
       iterations = before.iterations + finished;
-      extra = iterations - n.characters + !walker_.between_iterations(state);
+      extra = iterations - n.characters + walker_.iterations_ahead(state);
     }
     add_consumed(findings.consumed, vocabulary_.ranks_at(node), extra);
     if (n.subtree_end == node + 1) {

@@ -13,8 +13,8 @@
 
 namespace syntagma {
 
-// Tokens that are consumed, as ranks. A token of c characters starts c + `extra` iterations of the counter
-// right above the base, if there is one.
+// Tokens that are consumed, as ranks. After a token of c characters, c + `extra` iterations of the counter
+// right above the base, if there is one, are finished or must still be.
 struct ConsumedTokens {
   uint32_t first, last;
   int32_t extra;

@@ -133,19 +133,26 @@ int32_t WalkAutomaton::intern(const Configuration& configuration) {
     State& state = states_.emplace_back();
     state.reports = configuration.base_reports;
     state.has_items = !configuration.items.empty();
-    state.between_iterations = is_between_iterations(configuration);
+    set_iterations(configuration, state);
   }
   return id;
 }
 
-bool WalkAutomaton::is_between_iterations(const Configuration& configuration) const {
-  if (configuration.items.size() != 1) return false;
+// How a state stands to the iterations of a counter right above the base, if it is above one.
+void WalkAutomaton::set_iterations(const Configuration& configuration, State& state) {
+  if (configuration.items.empty()) {  // the last one has ended
+    state.between_iterations = true;
+    state.iterations_ahead = 0;
+    return;
+  }
+  if (configuration.items.size() != 1) return;
   const Item& item = configuration.items[0];
   const auto parents = arena_.parents(item.parents);
-  if (parents.size() != 1) return false;
+  if (parents.size() != 1) return;
   const StackNode& node = arena_.node(parents[0]);
-  return node.is_counter() && node.parents == kBaseParents &&
-         automaton_.counter(node.counter).body_start == item.macro;
+  if (!node.is_counter() || node.parents != kBaseParents) return;
+  state.between_iterations = automaton_.begins_iteration(node.counter, item.macro);
+  state.iterations_ahead = static_cast<int32_t>(automaton_.iterations_ahead(node.counter, item.macro));
 }
 
 int32_t* WalkAutomaton::targets_of(int32_t state) {

@@ -65,6 +65,8 @@ class WalkAutomaton {
   }
   // Whether `state` is the beginning of an iteration of the counter right above the base, and nothing else.
   bool between_iterations(int32_t state) const { return states_[state].between_iterations; }
+  // Iterations of that counter that must still be finished, the one that is under way included.
+  int32_t iterations_ahead(int32_t state) const { return states_[state].iterations_ahead; }
   // What the byte that led to `state` handed to the base: a report set.
   int32_t reports(int32_t state) const { return states_[state].reports; }
   // Whether `state` can go on without leaving to the base.
@@ -89,6 +91,7 @@ class WalkAutomaton {
     int32_t reports = 0;
     bool has_items = false;
     bool between_iterations = false;
+    int32_t iterations_ahead = 1;
     bool loop_known = false;
     GroupSet loop_groups = 0;
     bool safe_known = false;
@@ -112,7 +115,7 @@ class WalkAutomaton {
   bool is_inner_frame(Item item);
   int32_t* targets_of(int32_t state);
   int32_t intern(const Configuration& configuration);
-  bool is_between_iterations(const Configuration& configuration) const;
+  void set_iterations(const Configuration& configuration, State& state);
   int32_t compute_next(int32_t state, int byte_class);
   GroupSet compute_loop(int32_t state);
   GroupSet compute_safe(int32_t state);

@@ -230,13 +230,13 @@ void Stepper::deliver(const Report& report) {
     return;
   }
   const StackNode node = arena_.node(report.node);
-  if (node.is_counter()) return advance_counter(report.node);
+  if (node.is_counter()) return advance_counter(report.node, report.reports);
   if (node.is_marker()) return report_to(node.parents, report.reports);
   const int32_t target = automaton_.after(node.macro, report.reports);
   if (target != kNone) add({target, node.parents});
 }
 
-void Stepper::advance_counter(int32_t id) {
+void Stepper::advance_counter(int32_t id, int32_t reports) {
   const StackNode node = arena_.node(id);
   const Counter& counter = automaton_.counter(node.counter);
   StackNode next = node;
@@ -244,10 +244,12 @@ void Stepper::advance_counter(int32_t id) {
   if (next.left != kUnbounded) --next.left;
   out_->counted |= node.parents == kBaseParents;
   if (follows_text_ && budget_ends(node)) used_up_.push_back(id);
-  if (next.needed == 0) report_to(node.parents, counter.reports);
-  if (next.left > 0)
-    add({counter.body_start,
-         frame_parents(counter.body_start, arena_.single_parent(arena_.intern_node(next)), clock_.bytes)});
+  for (const NextIteration& iteration : automaton_.next_iterations(node.counter, reports)) {
+    if (iteration.ends && next.needed == 0) report_to(node.parents, counter.reports);
+    if (iteration.start != kNone && next.left >= iteration.rest)
+      add({iteration.start,
+           frame_parents(iteration.start, arena_.single_parent(arena_.intern_node(next)), clock_.bytes)});
+  }
 }
 
 // An occurrence may end before its marker if its budget is used up. `node` is what its frame stands on: the

@@ -104,7 +104,7 @@ class Stepper {
   void settle();
   void report_to(int32_t parents, int32_t reports);
   void deliver(const Report& report);
-  void advance_counter(int32_t id);
+  void advance_counter(int32_t id, int32_t reports);
   void set_budgets(StackNode& node, const Counter& counter) const;
   bool budget_ends(const StackNode& node) const;
   void end_occurrences();
