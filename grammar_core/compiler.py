@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 from grammar_core import _native
 from grammar_core.bitmask import get_bitmask_shape
 from grammar_core.cache import SingleFlightCache
+from grammar_core.collector import paused_collector
 from grammar_core.compiled_grammar import CompiledGrammar
 from grammar_core.deadline import Cancellation, check_now, deadline
 from grammar_core.frontends.json_schema.documents import schema_text
@@ -183,7 +184,7 @@ class GrammarCompiler:
         """The compiled form of what `build` builds, from the cache if it has the key."""
 
         def compile_() -> CompiledGrammar:
-            with deadline(self._compile_seconds, cancellation):
+            with paused_collector(), deadline(self._compile_seconds, cancellation):
                 return self._compile(build())
 
         return self._cache.get(key, compile_) if self._cache_enabled else compile_()

@@ -189,6 +189,7 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   const int32_t occurrence = contexts_[context].wanted[0];
   if (early && nfa_.symbols()[occurrence].records()) m.early_capture = occurrence;
   m.states = set_id;
+  if (!is_start && !states.empty()) m.iterations_needed = iterations_needed(context, states);
   m.next = std::make_unique<std::atomic<int32_t>[]>(nfa_.class_count());
   for (int i = 0; i < nfa_.class_count(); ++i) m.next[i].store(kUnknown, std::memory_order_relaxed);
   return id;
@@ -349,6 +350,15 @@ const std::vector<NextIteration>& MacroAutomaton::compute_next_iterations(int32_
   next_iterations_.insert(key, reinterpret_cast<uint64_t>(&iteration_lists_.back()));
   account(64 + iteration_lists_.back().size() * sizeof(NextIteration));
   return iteration_lists_.back();
+}
+
+// Within an edge of counted paths, if only edges are left whose ends are farther off than that of another
+// one.
+int64_t MacroAutomaton::iterations_needed(int32_t context, std::span<const int32_t> states) const {
+  const Symbol& edge = nfa_.symbols()[contexts_[context].wanted[0]];
+  if (edge.paths < 0 || edge.is_counter()) return 0;
+  const int64_t needed = 1 + nfa_.path_rest(states, edge.paths);
+  return needed > nfa_.paths(edge.paths).rest[edge.path_source] ? needed : 0;
 }
 
 bool MacroAutomaton::begins_iteration(int32_t id, int32_t macro) {

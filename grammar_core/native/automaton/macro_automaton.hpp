@@ -65,6 +65,7 @@ struct MacroState {
   int32_t early_capture = kNone;  // the symbol of that occurrence if captures depend on it
   bool is_start = false;          // nothing consumed yet: calls of rules are left corners, inside the frame
   int32_t states = 0;             // id of the sorted set of Nfa states with edges
+  int64_t iterations_needed = 0;  // of counted paths, if it leads to ends farther off than its frame's others
   std::unique_ptr<std::atomic<int32_t>[]> next;  // by byte class: a macro-state, kNone or kUnknown
 
   std::atomic<bool> calls_ready{false};
@@ -190,6 +191,7 @@ class MacroAutomaton {
   int32_t compute_after(int32_t id, int32_t reports);
   const std::vector<NextIteration>& compute_next_iterations(int32_t id, int32_t reports);
   int32_t path_start(const CountedPaths& paths, int32_t state);
+  int64_t iterations_needed(int32_t context, std::span<const int32_t> states) const;
 
   int32_t intern_context(std::vector<std::pair<int32_t, int32_t>> wanted);
   int32_t build_start(int32_t context);

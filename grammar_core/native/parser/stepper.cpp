@@ -39,7 +39,7 @@ void Stepper::step_items(std::span<const Item> from, int64_t length, Configurati
   clock_.bytes += length;
   for (const Item& item : from) {
     const int32_t inside = next(item.macro);
-    if (inside != kNone) add({inside, item.parents});
+    if (inside != kNone) add_inside(inside, item.parents);
     if (!automaton_.state(item.macro).has_calls) continue;
     const MacroState& m = automaton_.with_calls(item.macro);
     if (m.tail_call_start != kNone) {
@@ -85,6 +85,19 @@ void Stepper::merge(const Configuration& a, const Configuration& b, std::span<co
   used_up_.assign(ended.begin(), ended.end());
   end_occurrences();
   sort_items();
+}
+
+// On counted paths only the parents stay that may still take as many iterations as this leads to.
+void Stepper::add_inside(int32_t macro, int32_t parents) {
+  const int64_t needed = automaton_.state(macro).iterations_needed;
+  if (needed > 0) {
+    std::vector<int32_t> kept;
+    for (const int32_t node : arena_.parents(parents))
+      if (!arena_.node(node).is_counter() || arena_.node(node).left >= needed) kept.push_back(node);
+    if (kept.empty()) return;
+    parents = arena_.intern_parents(kept);
+  }
+  add({macro, parents});
 }
 
 // The parents of a frame that begins at `position`.

@@ -78,7 +78,8 @@ class Stepper {
     const int32_t inside = automaton_.next(macro, byte_class);
     if (inside == kNone) return kNone;
     const MacroState& m = automaton_.state(inside);
-    if (m.reports != 0 || m.captured != 0 || m.ends_early || (m.has_calls && automaton_.counts()))
+    if (m.reports != 0 || m.captured != 0 || m.ends_early || (m.has_calls && automaton_.counts()) ||
+        m.iterations_needed > 0)
       return kUnknown;
     ++clock_.bytes;
     used_up_.clear();
@@ -96,6 +97,7 @@ class Stepper {
   template <typename Next>
   void step_items(std::span<const Item> from, int64_t length, Configuration& out, Next next);
   int32_t frame_parents(int32_t start, int32_t parents, int64_t position);
+  void add_inside(int32_t macro, int32_t parents);
   void record_captures(int32_t captured, int32_t node);
   void end_early(const MacroState& state, int32_t node);
   void begin(Configuration& out);
