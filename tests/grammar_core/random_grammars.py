@@ -207,7 +207,7 @@ class _GrammarWriter:
 
     def _rule_options(self, name: str, body: Expr) -> RuleOptions:
         rng = self._rng
-        if rng.random() < 0.4:
+        if name == "escape" or rng.random() < 0.4:
             return NO_OPTIONS
         return RuleOptions(
             max_tokens=rng.randint(1, 3) if rng.random() < 0.3 else None,
