@@ -32,3 +32,18 @@ def test_what_two_ways_into_a_state_can_read_is_not_added_up() -> None:
         if len(set(text.removeprefix(b"x+").removeprefix(b"y-").removeprefix(b"z"))) == 1
     }
     assert _allowed(matcher, [*vocabulary, b""]) == expected
+
+
+def test_a_state_whose_mask_follows_from_one_that_follows_from_it() -> None:
+    """Text that is followed by more of the same text overflowed the stack. Found by random grammars."""
+    grammar = """root ::= text
+text ::= [a-z] | text dispatch
+dispatch[capture_hidden_stop_bytes=3] ::= TagDispatch(("aab", end), loop_after_dispatch=false)
+end ::= ""
+"""
+    vocabulary = [bytes([letter]) for letter in range(97, 123)] + [b"ab", b"abc", b"0", b"a0", b""]
+    info = TokenizerInfo(vocabulary, stop_token_ids=[len(vocabulary) - 1])
+    matcher = GrammarMatcher(GrammarCompiler(info).compile_grammar(grammar))
+    assert _allowed(matcher, vocabulary) == {*vocabulary} - {b"0", b""}
+    assert matcher.accept_token(0)
+    assert _allowed(matcher, vocabulary) == {*vocabulary}

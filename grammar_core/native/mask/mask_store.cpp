@@ -11,10 +11,18 @@ namespace {
 
 constexpr int32_t kPlainWalk[] = {0};
 constexpr int32_t kTrieRoot = 0;
+constexpr int kMostDerivations = 3;  // within one another
 constexpr size_t kMostSharedOrigins = 64;
 constexpr size_t kMostSharedPlaces = 4'000;
 constexpr size_t kMostMerged = 4'000;  // nodes below the origins: merging them should not take long
 constexpr size_t kFewOrigins = 8;      // so few rests of tokens are not worth merging
+
+struct Nesting {
+  explicit Nesting(int& depth) : depth(depth) { ++depth; }
+  ~Nesting() { --depth; }
+  Nesting(const Nesting&) = delete;
+  int& depth;
+};
 
 }  // namespace
 
@@ -151,6 +159,9 @@ void MaskStore::share(Frame frame, int32_t exit_set, const WalkFindings* all, co
 // From the result of the state that most letters lead to, such as the rest of a name behind the beginning of
 // one that is excluded; null if there is no such state or if it is no help.
 std::unique_ptr<WalkResult> MaskStore::derive_result(int32_t start) {
+  // What a state is derived from may have its result from inner frames, and those from the same state.
+  if (derivations_ == kMostDerivations) return nullptr;
+  const Nesting nesting(derivations_);
   WalkAutomaton& walker = walk_.walker();
   const int32_t other = walker.usual_target(start);
   if (other == kNone || walker.usual_target(other) != kNone) return nullptr;

@@ -175,6 +175,7 @@ class MaskStore {
 
   // Under the lock.
   VocabularyWalk walk_;
+  int derivations_ = 0;  // under way
   SequenceInterner exit_sets_;
   std::unordered_map<int32_t, std::shared_ptr<const MergedTrie>> merged_tries_;  // by exit set
   std::unordered_set<int32_t> walked_exit_sets_;
