@@ -9,7 +9,8 @@
 namespace syntagma {
 namespace {
 
-constexpr int64_t kInlineAlways = 48;    // expanded size up to which a rule is copied into every caller
+constexpr int64_t kInlineAlways = 48;  // expanded size up to which a rule is copied into every caller
+constexpr int64_t kInlineText = 128;   // the same for a rule that calls nothing and repeats nothing for long
 constexpr int64_t kInlineSingle = 4096;  // the same for a rule with a single caller
 constexpr int64_t kWideClass = 128;      // characters from which on a loop over a class is free text
 constexpr int64_t kUnrollAlways = 64;    // expanded size up to which a repetition becomes copies
@@ -50,10 +51,13 @@ class Copies {
         texts_[e] = text_kind(e);
       }
       const int64_t body_size = size[source_.rule_bodies[rule]];
-      const int64_t limit = reference_count_[rule] == 1 ? kInlineSingle : kInlineAlways;
       facts_.recursive[rule] = components.cyclic[components.of[rule]];
       const bool is_plain = !facts_.recursive[rule] && !source_.rule_options[rule].any();
       const TextKind& text = texts_[source_.rule_bodies[rule]];
+      const bool is_short_text = text.calls_nothing && !text.loops;
+      const int64_t limit = reference_count_[rule] == 1 ? kInlineSingle
+                            : is_short_text             ? kInlineText
+                                                        : kInlineAlways;
       facts_.framed[rule] = is_plain && rule != source_.root && text.calls_nothing && text.loops;
       facts_.inlined[rule] = is_plain && body_size <= limit && !facts_.framed[rule];
     }

@@ -152,7 +152,8 @@ void WalkAutomaton::set_iterations(const Configuration& configuration, State& st
   const StackNode& node = arena_.node(parents[0]);
   if (!node.is_counter() || node.parents != kBaseParents) return;
   state.between_iterations = automaton_.begins_iteration(node.counter, item.macro);
-  state.iterations_ahead = static_cast<int32_t>(automaton_.iterations_ahead(node.counter, item.macro));
+  const int64_t ahead = automaton_.iterations_ahead(node.counter, item.macro);
+  state.iterations_ahead = configuration.base_reports != 0 ? 0 : static_cast<int32_t>(ahead);
 }
 
 int32_t* WalkAutomaton::targets_of(int32_t state) {
@@ -224,12 +225,13 @@ bool WalkAutomaton::add_targets(int32_t from, ByteRange bytes, int count, std::v
   return true;
 }
 
-// The states after any one character outside ASCII; empty if some of them leads nowhere.
-std::vector<int32_t> WalkAutomaton::targets_of_non_ascii(int32_t state) {
+// The states after any one character whose lead byte is of a group; empty if some of them leads nowhere.
+std::vector<int32_t> WalkAutomaton::targets_of_leads(int32_t state, int group) {
   std::vector<int32_t> targets;
   for (const LeadRange& range : kLeads) {
     std::vector<int32_t> middles[3], seconds;  // after the lead, whose continuation has a range of its own
     for (int lead = range.first; lead <= range.last; ++lead) {
+      if (group_of(static_cast<uint8_t>(lead)) != group) continue;
       const int32_t target = next(state, static_cast<uint8_t>(lead));
       if (target == kNone) return {};
       if (std::find(seconds.begin(), seconds.end(), target) != seconds.end()) continue;
@@ -266,11 +268,11 @@ const WalkAutomaton::CharacterTargets& WalkAutomaton::character_targets(int32_t 
       dead |= group;
   }
   result.alive &= ~dead;
-  targets = targets_of_non_ascii(state);
-  const GroupSet others = GroupSet{1} << kNonAsciiGroup;
-  if (!targets.empty()) {
-    result.alive |= others;
-    add(others);
+  for (int lead_group = kFirstLeadGroup; lead_group <= kOtherLeadsGroup; ++lead_group) {
+    targets = targets_of_leads(state, lead_group);
+    if (targets.empty()) continue;
+    result.alive |= GroupSet{1} << lead_group;
+    add(GroupSet{1} << lead_group);
   }
   return character_targets_.emplace(state, std::move(result)).first->second;
 }
@@ -295,6 +297,7 @@ GroupSet WalkAutomaton::compute_safe(int32_t state) {
     groups &= character_targets(reached[i]).alive;
     if (reached.size() > kMostSafeStates) groups = 0;
   }
+  if (groups != 0) groups |= GroupSet{1} << kContinuationGroup;
   // Where nothing is safe, because text is counted perhaps, it is not from the states on the way either. What
   // is safe one way is not added to what is another: texts mix them.
   for (const int32_t s : reached) {
@@ -313,8 +316,11 @@ GroupSet WalkAutomaton::compute_loop(int32_t state) {
     if (next(state, static_cast<uint8_t>(byte)) != state) leaving |= group;
   }
   GroupSet loop = all & ~leaving;
-  const std::vector<int32_t> targets = targets_of_non_ascii(state);
-  if (targets.size() == 1 && targets[0] == state) loop |= GroupSet{1} << kNonAsciiGroup;
+  for (int lead_group = kFirstLeadGroup; lead_group <= kOtherLeadsGroup; ++lead_group) {
+    const std::vector<int32_t> targets = targets_of_leads(state, lead_group);
+    if (targets.size() == 1 && targets[0] == state) loop |= GroupSet{1} << lead_group;
+  }
+  loop |= GroupSet{1} << kContinuationGroup;
   states_[state].loop_groups = loop;
   states_[state].loop_known = true;
   return loop;

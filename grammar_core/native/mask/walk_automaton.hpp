@@ -71,8 +71,8 @@ class WalkAutomaton {
   int32_t reports(int32_t state) const { return states_[state].reports; }
   // Whether `state` can go on without leaving to the base.
   bool has_items(int32_t state) const { return states_[state].has_items; }
-  // Groups of bytes that lead from `state` back to it; with kBrokenUtf8 always out, and the non-ASCII group
-  // in when every character outside ASCII does.
+  // Groups of bytes that lead from `state` back to it; with kBrokenUtf8 always out, a group of lead bytes in
+  // when every character that begins with one does, and bytes that continue a character in.
   GroupSet loop_groups(int32_t state) {
     return states_[state].loop_known ? states_[state].loop_groups : compute_loop(state);
   }
@@ -125,7 +125,7 @@ class WalkAutomaton {
   };
   bool add_targets(int32_t from, ByteRange bytes, int count, std::vector<int32_t>& targets,
                    std::vector<int32_t> (&middles)[3]);
-  std::vector<int32_t> targets_of_non_ascii(int32_t state);
+  std::vector<int32_t> targets_of_leads(int32_t state, int group);
 
   MacroAutomaton& automaton_;
   StackArena arena_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,10 +15,14 @@
 
 namespace syntagma {
 
-// Sets of bytes coarse enough for one word: every group lies in a handful of ranges of ASCII, and all of
-// non-ASCII is one group. `kBrokenUtf8` marks text that is not whole UTF-8.
+// Sets of bytes coarse enough for one word: every group of ASCII lies in a handful of ranges. Lead bytes with
+// characters that classes single out, such as spaces and ends of lines, are groups of their own, all others
+// are one, and so are all bytes that continue a character. `kBrokenUtf8` marks text that is not whole UTF-8.
 using GroupSet = uint64_t;
-constexpr int kNonAsciiGroup = 62;
+constexpr uint8_t kSingleLeads[] = {0xC2, 0xE1, 0xE2, 0xE3, 0xEF};
+constexpr int kFirstLeadGroup = 50;  // of the first of these
+constexpr int kOtherLeadsGroup = kFirstLeadGroup + static_cast<int>(std::size(kSingleLeads));
+constexpr int kContinuationGroup = 62;
 constexpr GroupSet kBrokenUtf8 = GroupSet{1} << 63;
 int group_of(uint8_t byte);
 
