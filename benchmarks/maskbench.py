@@ -10,6 +10,7 @@ ended when one schema takes too long.
 from __future__ import annotations
 
 import datetime
+import gc
 import gzip
 import json
 import multiprocessing
@@ -182,6 +183,7 @@ def _serve(name: str, connection: Connection) -> None:
     vocabulary = load_qwen3()
     engine = _ENGINES[name](vocabulary)
     stop_ids = vocabulary.info.stop_token_ids
+    gc.freeze()  # as the server does once it has a model: collections need not look at the tokenizer
     connection.send(None)
     while (job := connection.recv()) is not None:
         schema, instances = job
