@@ -1,6 +1,5 @@
 // Chains of states that only count.
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include "automaton/dfa.hpp"
@@ -40,10 +39,6 @@ class RunFolder {
   }
 
  private:
-  std::span<DfaEdges::Edge> edges_of(int32_t state) {
-    return std::span(whole_.edges).subspan(first_[state], first_[state + 1] - first_[state]);
-  }
-
   bool begins_run(const DfaEdges::Edge& edge) const {
     const bool goes_on =
         edge.source != 0 && incoming_[edge.source] == 1 && incoming_label_[edge.source] == edge.label;

@@ -480,7 +480,8 @@ std::vector<int32_t> MacroAutomaton::regular_frame(int32_t id) {
   if (!added) return entry->second;
   const MacroState& m = states_[id];
   const Context& c = contexts_[m.context];
-  if (c.wanted.size() != 2 || !c.corners.empty()) return {};
+  const bool reads_path = nfa_.symbols()[c.wanted[0]].paths >= 0;  // all of its symbols do
+  if ((c.wanted.size() != 2 && !reads_path) || !c.corners.empty()) return {};
   std::vector<int32_t> shape = nfa_.shape(state_sets_[m.states], c.wanted[0]);
   if (!shape.empty()) {
     shape.push_back(m.reports != 0 ? -5 : -4);

@@ -57,10 +57,9 @@ struct Symbol {
 struct CountedPaths {
   std::vector<std::vector<int32_t>> symbols;  // by state
   std::vector<uint8_t> accepting;
-  std::vector<int64_t>
-      rest;  // by state: the fewest edges to an end, at least one; kUnbounded if there is none
-
-  int64_t longest_rest = 0;  // of those that there are
+  // By state: the fewest edges to an end, but at least one; kUnbounded if there are none.
+  std::vector<int64_t> rest;
+  int64_t longest_rest = 0;  // the most of them, where there are
 
   // The fewest edges that a text has behind a state.
   int64_t to_end(int32_t state) const { return accepting[state] ? 0 : rest[state]; }
