@@ -13,9 +13,10 @@ from grammar_core.cache import SingleFlightCache
 from grammar_core.collector import paused_collector
 from grammar_core.compiled_grammar import CompiledGrammar
 from grammar_core.deadline import Cancellation, check_now, deadline
+from grammar_core.errors import GrammarError, GrammarLimitError
 from grammar_core.frontends.json_schema.documents import schema_text
-from grammar_core.frontends.structural_tag import lower_structural_tag, read_document
-from grammar_core.grammar import Grammar
+from grammar_core.frontends.structural_tag import read_document
+from grammar_core.grammar import Grammar, grammar_of_tag
 from grammar_core.lowering import lower_grammar
 from grammar_core.passes.expand_macros import NATIVE_EXPANSIONS
 from grammar_core.passes.resolve_markers import resolve_markers
@@ -169,7 +170,7 @@ class GrammarCompiler:
             document = read_document(tag, triggers)
         return self._compile_cached(
             ("structural_tag", document.text()),
-            lambda: Grammar(lower_structural_tag(document, self._tokenizer_info), "root"),
+            lambda: grammar_of_tag(document, self._tokenizer_info),
         )
 
     def compile_regex(self, pattern: str, *, flags: str | None = None) -> CompiledGrammar:
@@ -248,7 +249,13 @@ class GrammarCompiler:
                 self._step_seconds,
             )
 
-        return CompiledGrammar(build, grammar, self._tokenizer_info, program.capture_names)
+        try:
+            return CompiledGrammar(build, grammar, self._tokenizer_info, program.capture_names)
+        except GrammarLimitError:
+            raise
+        except GrammarError:
+            grammar.explain_emptiness()
+            raise
 
 
 def _memory_size(compiled: CompiledGrammar) -> int:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from grammar_core.frontends.ebnf.parser import parse_ebnf
 from grammar_core.frontends.json_schema.documents import schema_text
@@ -13,13 +14,19 @@ from grammar_core.frontends.json_schema.frontend import (
     builtin_json_rules,
     check_options,
     check_types,
+    refuse_empty_schema,
     schema_rules,
 )
 from grammar_core.frontends.json_schema.layout import LayoutOptions
 from grammar_core.frontends.lark.assembly import ROOT as LARK_ROOT
 from grammar_core.frontends.lark.assembly import parse_lark
 from grammar_core.frontends.regex import parse_regex
-from grammar_core.frontends.structural_tag import lower_structural_tag, read_document
+from grammar_core.frontends.structural_tag import (
+    Document,
+    lower_structural_tag,
+    read_document,
+    refuse_empty_schemas,
+)
 from grammar_core.ir.combination import gather_rules
 from grammar_core.ir.nodes import (
     CharClass,
@@ -47,12 +54,27 @@ if TYPE_CHECKING:
     from grammar_core.tokenizer_info import TokenizerInfo
 
 
+Explanation: TypeAlias = Callable[[], object]
+"""Asked only of a grammar that turned out to have no sentence: raises the error that says where that comes
+from, if what the grammar was built from is to blame."""
+
+
+def _explain_nothing() -> None:
+    """For grammars of which nothing is known but their rules."""
+
+
+def _explain_by_any(explanations: Iterable[Explanation]) -> None:
+    for explain in explanations:
+        explain()
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Grammar:
     """An immutable set of rules and the name of the root rule. Build one with a `from_…` method."""
 
     rules: tuple[Rule, ...]
     root: str
+    explain_emptiness: Explanation = _explain_nothing
 
     @classmethod
     def from_ebnf(cls, text: str, *, root_rule_name: str = "root") -> Grammar:
@@ -96,7 +118,7 @@ class Grammar:
             content = {"type": "regex", "pattern": "[0-9]+"}
             Grammar.from_structural_tag({"type": "tag", "begin": "<id>", "content": content, "end": "</id>"})
         """
-        return cls(lower_structural_tag(read_document(tag, triggers), tokenizer_info), "root")
+        return grammar_of_tag(read_document(tag, triggers), tokenizer_info)
 
     @classmethod
     def from_lark(
@@ -158,7 +180,9 @@ class Grammar:
         )
         check_options(lexical, loosened)
         options = SchemaOptions(layout, strict_mode, any_order, lexical, loosened)
-        return cls(schema_rules(schema_text(schema), options, documents or {}), "root")
+        text = schema_text(schema)
+        rules = schema_rules(text, options, documents or {})
+        return cls(rules, "root", partial(refuse_empty_schema, text, options, documents or {}))
 
     @classmethod
     def builtin_json_grammar(cls) -> Grammar:
@@ -180,13 +204,14 @@ class Grammar:
         """
         rules, roots = gather_rules((grammar.rules, grammar.root) for grammar in grammars)
         body: Expr = Choice(tuple(roots)) if roots else CharClass(())
-        return cls((Rule("root", body), *rules), "root")
+        return cls((Rule("root", body), *rules), "root", _explanation_of(grammars))
 
     @classmethod
     def concat(cls, *grammars: Grammar) -> Grammar:
         """The grammar of a sentence of each grammar one after another; of none, of the empty sentence."""
         rules, roots = gather_rules((grammar.rules, grammar.root) for grammar in grammars)
-        return cls((Rule("root", Sequence(tuple(roots))), *rules), "root")
+        body = Sequence(tuple(roots))
+        return cls((Rule("root", body), *rules), "root", _explanation_of(grammars))
 
     def replace_rules(self, replacements: Mapping[str, Replacement]) -> Grammar:
         """The grammar in which the named rules have other bodies; they keep their options.
@@ -198,6 +223,11 @@ class Grammar:
             grammar.replace_rules({"table": ["users", "orders"], "number": "[0-9]{1,6}"})
         """
         return Grammar(replace_rules(self.rules, replacements), self.root)
+
+    def explained_by(self, explain: Explanation) -> Grammar:
+        """The grammar whose `explain_emptiness` asks `explain` first."""
+        explanations = (explain, self.explain_emptiness)
+        return replace(self, explain_emptiness=partial(_explain_by_any, explanations))
 
     @classmethod
     def deserialize_json(cls, json_string: str) -> Grammar:
@@ -239,3 +269,14 @@ class Grammar:
 
     def __repr__(self) -> str:
         return f"<Grammar of {len(self.rules)} rules, root {self.root!r}>"
+
+
+def _explanation_of(grammars: Iterable[Grammar]) -> Explanation:
+    """Those of all grammars, without the grammars."""
+    return partial(_explain_by_any, tuple(grammar.explain_emptiness for grammar in grammars))
+
+
+def grammar_of_tag(document: Document, tokenizer_info: TokenizerInfo | None) -> Grammar:
+    """The texts that a structural tag describes, once `read_document` has read it."""
+    rules = lower_structural_tag(document, tokenizer_info)
+    return Grammar(rules, "root", partial(refuse_empty_schemas, document, tokenizer_info))

@@ -118,6 +118,7 @@ class DerivationGraph:
         finished: list[int] = []
         pending: list[tuple[Expr, bool]] = [(expr, False)]
         while pending:
+            check()
             current, are_children_finished = pending.pop()
             children = child_expressions(current)
             if children and not are_children_finished:
@@ -186,6 +187,7 @@ class _Settling:
         self._missing = [len(_parts_of(part)) for part in graph.parts]
         self._queue: list[tuple[Cost, int, int]] = []  # the cost, the part, and the choice that has it
         for number, part in enumerate(graph.parts):
+            check()
             for needed in (part.part,) if isinstance(part, CountOf) else _parts_of(part):
                 self._users[needed].append(number)
             self._begin(number, part)

@@ -27,11 +27,13 @@ class MessageSource:
         return self.answer.text
 
     def build(self, tokenizer_info: TokenizerInfo) -> Grammar:
-        content = {"type": "grammar", "grammar": str(self.answer.build(tokenizer_info)), "syntax": "ebnf"}
+        answer = self.answer.build(tokenizer_info)
+        content = {"type": "grammar", "grammar": str(answer), "syntax": "ebnf"}
         tag = answer_tag(self.format, AnswerPlan((), "none", False, "auto", {}))
         for final in _last_tags(tag["format"]):
             final["content"] = content
-        return Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info)
+        grammar = Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info)
+        return grammar.explained_by(answer.explain_emptiness)
 
 
 def _last_tags(format: dict[str, Any]) -> list[dict[str, Any]]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from grammar_core import BOUNDED_WHITESPACE
 from grammar_core.errors import GrammarError
+from grammar_core.frontends.json_schema.errors import EmptySchemaError
 from grammar_core.frontends.structural_tag.models.answer_plan import AnswerPlan, Calls, FunctionTool, Thoughts
 from grammar_core.frontends.structural_tag.models.tag_building import answer_tag
 from grammar_core.frontends.structural_tag.models.tool_call_format import ToolCallFormat
@@ -41,11 +43,22 @@ class ToolCallSource:
     def build(self, tokenizer_info: TokenizerInfo) -> Grammar:
         tag = self._tag(tokenizer_info)
         try:
-            return Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info)
+            grammar = Grammar.from_structural_tag(tag, tokenizer_info=tokenizer_info)
         except GrammarError:
             for tool in self.use.tools:
                 self._check(tool, tokenizer_info)
             raise
+        return grammar.explained_by(partial(self._explain_emptiness, tokenizer_info))
+
+    def _explain_emptiness(self, tokenizer_info: TokenizerInfo) -> None:
+        """Raises SourceError for the first tool for which no arguments are valid."""
+        for tool in self.use.tools:
+            try:
+                self._arguments(tool).build(tokenizer_info).explain_emptiness()
+            except EmptySchemaError as error:
+                raise SourceError(tool.param, error) from None
+            except GrammarError:  # no time is left, or JSON is not what the format writes
+                continue
 
     def _tag(self, tokenizer_info: TokenizerInfo) -> dict[str, Any]:
         functions = tuple(FunctionTool(tool.name, json.loads(tool.parameters)) for tool in self.use.tools)
@@ -74,17 +87,19 @@ class ToolCallSource:
 
     def _check(self, tool: OfferedTool, tokenizer_info: TokenizerInfo) -> None:
         """Raises SourceError if it is this tool that has no grammar."""
-        source = JsonSource(
+        try:
+            self._arguments(tool).build(tokenizer_info)
+        except GrammarError as error:
+            raise SourceError(tool.param, error) from None
+
+    def _arguments(self, tool: OfferedTool) -> JsonSource:
+        return JsonSource(
             tool.parameters,
             self.whitespace,
             closed=True,
             loosen=self.loosen,
             whitespace_param="guided_whitespace_pattern",
         )
-        try:
-            source.build(tokenizer_info)
-        except GrammarError as error:
-            raise SourceError(tool.param, error) from None
 
 
 def _only_calls(answer: dict[str, Any], separator: str) -> dict[str, Any]:

@@ -10,6 +10,11 @@ _TOKENS = [*(bytes([byte]) for byte in range(256)), b"</s>"]
 _COMPILER = GrammarCompiler(TokenizerInfo(_TOKENS, stop_token_ids=[256]), cache_enabled=False)
 
 
+def compile_bytes(grammar: Grammar) -> CompiledGrammar:
+    """The grammar, compiled for the vocabulary of the single bytes."""
+    return _COMPILER.compile_grammar(grammar)
+
+
 def compiled(schema: Any, **options: Any) -> CompiledGrammar:
     """The schema's grammar, objects open unless `strict_mode` is given."""
     return _COMPILER.compile_grammar(Grammar.from_json_schema(schema, **{"strict_mode": False, **options}))

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from grammar_core import Grammar, GrammarError, GrammarLimitError, JsonSchemaError
-from tests.grammar_core.schema_texts import accepts, compiled
+from grammar_core.deadline import deadline
+from grammar_core.frontends.json_schema import contradictions
+from tests.grammar_core.schema_texts import accepts, compile_bytes, compiled
 
 MALFORMED: list[tuple[Any, str]] = [
     ({"type": 3}, "/type"),
@@ -210,6 +212,144 @@ def test_schemas_that_contradict_themselves(schema: Any) -> None:
     """From a corpus of real schemas, where such a one ended as an error of EBNF."""
     with pytest.raises(JsonSchemaError, match="allows no value"):
         Grammar.from_json_schema(schema)
+
+
+_NEVER = {"type": "string", "enum": [1]}
+_LINKED = {"type": "object", "required": ["n"], "properties": {"n": {"$ref": "#/$defs/a"}}}
+_PAIR = {"type": "array", "minItems": 2, "items": {"$ref": "#/$defs/a"}}
+
+
+def _holding(value: Any, name: str = "a") -> dict[str, Any]:
+    """Objects that must have a member of this schema."""
+    return {"type": "object", "required": [name], "properties": {name: value}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer"),
+    [
+        (False, ""),
+        ({"type": "string", "pattern": "^a$", "minLength": 5}, ""),
+        (_holding({"type": "string", "pattern": "^a$", "minLength": 5}), "/properties/a"),
+        (_holding(False), "/properties/a"),
+        (_holding(_holding(_NEVER, "b")), "/properties/a/properties/b"),
+        (_holding(_holding(_NEVER, "x/y")), "/properties/a/properties/x~1y"),
+        ({"allOf": [_holding(_NEVER), {"properties": {"z": {}}}]}, "/allOf/0/properties/a"),
+        ({**_holding(_NEVER), "anyOf": [{"required": ["b"]}, {"required": ["c"]}]}, "/properties/a"),
+        ({"anyOf": [_holding(_holding(_NEVER)), {"enum": []}]}, "/anyOf/0/properties/a/properties/a"),
+        (
+            {
+                "type": "array",
+                "minItems": 1,
+                "items": {
+                    "type": "array",
+                    "minItems": 1,
+                    "items": {"allOf": [{"type": "string"}, {"type": "integer"}]},
+                },
+            },
+            "/items/items",
+        ),
+        ({"type": "array", "contains": _holding(_NEVER)}, "/contains/properties/a"),
+        (
+            {"type": "array", "prefixItems": [{}, _holding(_NEVER)], "minItems": 2},
+            "/prefixItems/1/properties/a",
+        ),
+        (
+            _holding({"type": "array", "uniqueItems": True, "minItems": 3, "items": {"enum": [1, 2]}}),
+            "/properties/a",
+        ),
+        (
+            {"type": "object", "minProperties": 1, "patternProperties": {"^x": _holding(_NEVER)}},
+            "/patternProperties/^x/properties/a",
+        ),
+        (
+            {"$ref": "#/$defs/x", "$defs": {"x": _holding(_holding(_NEVER))}},
+            "/$defs/x/properties/a/properties/a",
+        ),
+    ],
+)
+def test_a_contradiction_anywhere_is_named(schema: Any, pointer: str) -> None:
+    with pytest.raises(JsonSchemaError, match="allows no value") as caught:
+        compiled(schema, strict_mode=True)
+    assert caught.value.pointer == pointer
+
+
+@pytest.mark.parametrize(
+    ("definitions", "pointer"),
+    [
+        ({"a": _LINKED}, "/$defs/a"),
+        ({"a": _PAIR}, "/$defs/a"),
+        ({"a": _holding({"$ref": "#/$defs/b"}), "b": {"anyOf": [_LINKED, _PAIR]}}, "/$defs/b"),
+    ],
+)
+def test_values_without_end_are_none(definitions: Any, pointer: str) -> None:
+    with pytest.raises(JsonSchemaError, match="would have another such one in it, without end") as caught:
+        compiled(_holding({"$ref": "#/$defs/a"}) | {"$defs": definitions})
+    assert caught.value.pointer == pointer
+
+
+def test_places_that_contradict_each_other_are_both_named() -> None:
+    parts = [_holding(_holding({"type": kind})) for kind in ("string", "integer")]
+    with pytest.raises(JsonSchemaError, match="/allOf/1/properties/a/properties/a ") as caught:
+        compiled({"allOf": parts})
+    assert caught.value.pointer == "/allOf/0/properties/a/properties/a"
+
+
+def test_members_of_which_too_few_can_be() -> None:
+    members = {"a": {}, "b": _holding(_NEVER)}
+    schema = {"type": "object", "properties": members, "additionalProperties": False}
+    assert accepts({**schema, "minProperties": 1}, '{"a": 1}')
+    with pytest.raises(JsonSchemaError, match="allows no value") as caught:
+        compiled(_holding({**schema, "minProperties": 2}))
+    assert caught.value.pointer == "/properties/a"
+
+
+def test_contradictions_that_need_not_be_met_are_none() -> None:
+    endless = {"$ref": "#/$defs/a"}
+    schema = {"type": "object", "properties": {"a": _holding(_NEVER), "n": endless}, "$defs": {"a": _LINKED}}
+    assert accepts(schema, '{"b": 1}')
+    assert not accepts(schema, '{"a": {"a": 1}}')
+    assert accepts({"type": ["array", "null"], "minItems": 1, "items": _holding(_NEVER)}, "null")
+    assert accepts({"type": "array", "items": _holding(_NEVER)}, "[]")
+
+
+@pytest.mark.parametrize(
+    "options", [{"any_order": True}, {"any_whitespace": False, "indent": 2}, {"lexical": "any"}]
+)
+def test_contradictions_are_named_with_every_option(options: dict[str, Any]) -> None:
+    with pytest.raises(JsonSchemaError, match="allows no value") as caught:
+        compiled(_holding(_holding(_NEVER)), **options)
+    assert caught.value.pointer == "/properties/a/properties/a"
+
+
+def test_white_space_that_cannot_be_is_no_fault_of_the_schema() -> None:
+    with pytest.raises(GrammarError, match="cannot match any finite text"):
+        compiled({"type": "array"}, whitespace_pattern="[^\\s\\S]")
+
+
+def test_a_contradiction_is_looked_for_once_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contradictions, "DerivationGraph", None)
+    assert accepts(_holding({"type": "null"}), '{"a": null}')
+    with pytest.raises(TypeError):
+        compiled(_holding(_holding(_NEVER)))
+
+
+def test_the_search_for_a_contradiction_ends_with_the_time_of_the_compile() -> None:
+    members = {f"m{i}": {"type": "string", "maxLength": i + 1} for i in range(300)}
+    schema = {"type": "object", "properties": {**members, "a": _holding(_NEVER)}, "required": ["a"]}
+    grammar = Grammar.from_json_schema(schema)
+    with deadline(0.001):
+        grammar.explain_emptiness()
+    with pytest.raises(JsonSchemaError, match="allows no value"):
+        grammar.explain_emptiness()
+
+
+def test_a_contradiction_is_named_in_a_grammar_of_several() -> None:
+    impossible = Grammar.from_json_schema(_holding(_holding(_NEVER)))
+    possible = Grammar.from_ebnf('root ::= "a"')
+    for grammar in (Grammar.concat(possible, impossible), Grammar.union(impossible, impossible)):
+        with pytest.raises(JsonSchemaError, match="allows no value"):
+            compile_bytes(grammar)
+    compile_bytes(Grammar.union(possible, impossible))
 
 
 def test_optional_members_that_contradict_themselves_never_come() -> None:

@@ -10,8 +10,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grammar_core import CompiledGrammar, GrammarCompiler, GrammarError, TokenizerInfo
-from tests.grammar_core.schema_texts import compiled, matches
+from grammar_core import (
+    CompiledGrammar,
+    Grammar,
+    GrammarCompiler,
+    GrammarError,
+    JsonSchemaError,
+    TokenizerInfo,
+)
+from grammar_core.frontends.json_schema.errors import EmptySchemaError
+from tests.grammar_core.schema_texts import compile_bytes, compiled, matches
 
 NO_JSON = GrammarCompiler(TokenizerInfo([b"x", b"</s>"], stop_token_ids=[1])).compile_grammar('root ::= "x"')
 _KEYS = st.sampled_from(["a", "b", "c", "ab"])
@@ -105,6 +113,33 @@ def _compiled_unless_refused(schema: Any) -> CompiledGrammar | None:
     except GrammarError as error:
         is_refused = getattr(error, "keyword", None) is not None or getattr(error, "limit", None) is not None
         return None if is_refused else NO_JSON
+
+
+def _inside(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Schemas that leave it to the inner ones whether there is a value."""
+    members = st.fixed_dictionaries({"a": inner, "b": inner})
+    names = st.lists(st.sampled_from(["a", "b"]), max_size=2, unique=True)
+    closed: dict[str, Any] = {"type": "object", "additionalProperties": False}
+    counted = st.fixed_dictionaries({"properties": members, "required": names, "minProperties": _COUNTS})
+    return st.one_of(
+        counted.map(lambda asked: {**closed, **asked}),
+        inner.map(lambda item: {"type": "array", "items": item, "minItems": 1}),
+        st.lists(inner, min_size=1, max_size=2).map(lambda options: {"anyOf": options}),
+    )
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(schema=_inside(_inside(_SCHEMAS)))
+def test_schemas_without_values_are_those_that_are_explained(schema: Any) -> None:
+    try:
+        grammar = Grammar.from_json_schema(schema, any_order=True)
+    except JsonSchemaError:
+        return
+    try:
+        compile_bytes(grammar)  # an empty grammar that is not explained has another error
+    except EmptySchemaError:
+        return
+    grammar.explain_emptiness()
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ import grammar_core.frontends.structural_tag.lowering as lowering_module
 from grammar_core import Grammar, GrammarError, GrammarLimitError
 from grammar_core.frontends.structural_tag import StructuralTagError
 from grammar_core.frontends.structural_tag.errors import StructuralTagLimitError
+from grammar_core.frontends.structural_tag.notations import STYLES
+from tests.grammar_core.schema_texts import compile_bytes
 from tests.grammar_core.tag_texts import ANY, T, U, const, sequence, tag, triggered
 
 _SCHEMA = {"type": "json_schema", "json_schema": {"type": "object"}}
@@ -96,6 +98,30 @@ def test_errors(format: Any, pointer: str, words: str) -> None:
     assert caught.value.pointer == pointer
     assert isinstance(caught.value, GrammarError)
     assert str(caught.value).startswith("Structural tag error: ")
+
+
+_NEVER = {"type": "string", "enum": [1]}
+_EMPTY = {"type": "array", "minItems": 1, "items": {"type": "array", "minItems": 1, "items": _NEVER}}
+_ARGUMENTS = {
+    "type": "object",
+    "required": ["a"],
+    "properties": {"a": {"type": "object", "required": ["b"], "properties": {"b": _NEVER}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "style", "place"),
+    [(_EMPTY, "json", "/items/items")]
+    + [(_ARGUMENTS, style, "/properties/a/properties/b") for style in STYLES],
+)
+def test_a_schema_that_allows_no_value(schema: Any, style: str, place: str) -> None:
+    """It is found when the tag is compiled, and only where nothing else can come."""
+    embedded = {"type": "json_schema", "json_schema": schema, "style": style}
+    format = {"type": "structural_tag", "format": sequence(T, tag("<a>", embedded, "</a>"))}
+    with pytest.raises(StructuralTagError, match="allows no value: nothing is valid here") as caught:
+        compile_bytes(Grammar.from_structural_tag(format))
+    assert caught.value.pointer == f"/format/elements/1/content/json_schema{place}"
+    compile_bytes(Grammar.from_structural_tag({"type": "optional", "content": embedded}))
 
 
 def test_text_that_is_no_json() -> None:

@@ -53,6 +53,16 @@ async def refusal(client: httpx.AsyncClient, **fields: Any) -> dict[str, Any]:
     return error
 
 
+NEVER = {"type": "string", "enum": [1]}
+NO_VALUE = {
+    "type": "object",
+    "required": ["a"],
+    "properties": {"a": {"type": "object", "required": ["b"], "properties": {"b": NEVER}}},
+}
+ENDLESS = {
+    "$ref": "#/$defs/a",
+    "$defs": {"a": {"type": "object", "required": ["n"], "properties": {"n": {"$ref": "#/$defs/a"}}}},
+}
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "two roots": ({"guided_grammar": 'root ::= "a"\nroot ::= "b"'}, "guided_grammar"),
     "two roots in a field that guesses": (
@@ -63,6 +73,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a wrong grammar in the field of llama.cpp": ({"grammar": "root ::= ("}, "grammar"),
     "a wrong pattern": ({"json_schema": {"type": "string", "pattern": "("}}, "json_schema"),
     "a root of another name": ({"grammar": 'Root ::= "a"'}, "grammar"),
+    "a schema whose values would be endless": ({"guided_json": ENDLESS}, "guided_json"),
     "a misspelled field": ({"guided_grammer": 'root ::= "a"'}, "guided_grammer"),
     "fields of lazy grammars": ({"grammar": 'root ::= "a"', "grammar_lazy": True}, "grammar_lazy"),
     "counts in the wrong order": ({"guided_grammar": 'root ::= "a"{5,0}'}, "guided_grammar"),
@@ -81,6 +92,47 @@ async def test_wrong_constraints_are_the_client_s_fault(name: str) -> None:
         assert await answer(client, guided_regex="ab") == "ab"
         assert (await refusal(client, **fields))["param"] == param
         assert await answer(client, guided_regex="ab") == "ab"
+
+
+NAMED_SCHEMA = {"name": "n", "schema": NO_VALUE}
+CONTENT = {"type": "json_schema", "json_schema": NO_VALUE}
+NO_VALUES: dict[str, tuple[dict[str, Any], str]] = {
+    "guided_json": ({"guided_json": NO_VALUE}, "guided_json"),
+    "response_format": (
+        {"response_format": {"type": "json_schema", "json_schema": NAMED_SCHEMA}},
+        "response_format.json_schema.schema",
+    ),
+    "a structural tag": (
+        {
+            "response_format": {
+                "type": "structural_tag",
+                "format": {"type": "tag", "begin": "<a>", "content": CONTENT, "end": "</a>"},
+            }
+        },
+        "response_format",
+    ),
+    "a tool": (
+        {
+            "tools": [{"type": "function", "function": {"name": "f", "parameters": NO_VALUE}}],
+            "tool_choice": "required",
+        },
+        "tools[0].function.parameters",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NO_VALUES)
+async def test_a_schema_without_values_is_refused_with_the_place_to_blame(name: str) -> None:
+    fields, param = NO_VALUES[name]
+    async with serving() as client:
+        error = await refusal(client, **fields)
+        assert (error["type"], error["param"], error["code"]) == (
+            "invalid_request_error",
+            param,
+            "invalid_grammar",
+        )
+        assert "allows no value" in error["message"]
+        assert "/properties/a/properties/b)" in error["message"]
 
 
 SELECT = r"""

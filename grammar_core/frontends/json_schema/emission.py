@@ -16,7 +16,11 @@ from grammar_core.frontends.json_schema import (
 )
 from grammar_core.frontends.json_schema.applicators import COMBINING, own_alternatives
 from grammar_core.frontends.json_schema.dialects import Dialect
-from grammar_core.frontends.json_schema.errors import JsonSchemaError, JsonSchemaLimitError
+from grammar_core.frontends.json_schema.errors import (
+    EmptySchemaError,
+    JsonSchemaError,
+    JsonSchemaLimitError,
+)
 from grammar_core.frontends.json_schema.expansion import Expander
 from grammar_core.frontends.json_schema.full_sets import FULL
 from grammar_core.frontends.json_schema.goals import Goal
@@ -150,7 +154,7 @@ class Emitter:
         self._names["root"] = 1
         body = self._known_leaf(root) or self._body(root, 0)
         if matches_nothing(body):
-            raise JsonSchemaError("The schema allows no value")
+            raise EmptySchemaError("The schema allows no value")
         self.rules.insert(0, Rule("root", body))
         while self._pending:
             check()
@@ -162,7 +166,7 @@ class Emitter:
         place = len(self.rules)
         body = self._known_leaf(goal) or self._body(goal, 0)
         if matches_nothing(body):
-            raise JsonSchemaError("The schema allows no value")
+            raise EmptySchemaError("The schema allows no value")
         self.rules.insert(place, Rule(reference.name, body))
         while self._pending:
             check()

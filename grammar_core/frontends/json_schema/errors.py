@@ -24,6 +24,10 @@ class UnsupportedSchemaError(JsonSchemaError):
     """A well-formed keyword that cannot be enforced exactly in this schema; `loosen` lifts the refusal."""
 
 
+class EmptySchemaError(JsonSchemaError):
+    """A schema that no value is valid for; `pointer` leads to the deepest schema that is to blame."""
+
+
 class JsonSchemaLimitError(JsonSchemaError, GrammarLimitError):
     """A schema beyond a limit; `limit` and `value` as in GrammarLimitError."""
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
+from grammar_core.frontends.json_schema.contradictions import refuse_empty
 from grammar_core.frontends.json_schema.documents import Documents, too_deep
 from grammar_core.frontends.json_schema.emission import Emitter
+from grammar_core.frontends.json_schema.errors import EmptySchemaError
 from grammar_core.frontends.json_schema.expansion import Expander
 from grammar_core.frontends.json_schema.goals import ANY
 from grammar_core.frontends.json_schema.layout import LayoutOptions, build_layout
@@ -58,7 +60,21 @@ def schema_rules(text: str, options: SchemaOptions, documents: Mapping[str, Any]
         emitter.emit(expander.root_goal())
     except RecursionError:  # values of const and enum that are nested too deeply to be compared
         raise too_deep() from None
+    except EmptySchemaError:
+        refuse_empty_schema(text, options, documents)
+        raise
     return (*emitter.rules, *layout.rules)
+
+
+def refuse_empty_schema(text: str, options: SchemaOptions, documents: Mapping[str, Any]) -> None:
+    """Raise EmptySchemaError, with the place to blame, if no value is valid for the schema."""
+    refuse_empty(
+        text,
+        documents,
+        any_order=options.any_order,
+        is_strict=options.strict_mode,
+        loosen=options.loosen,
+    )
 
 
 def builtin_json_rules() -> tuple[Rule, ...]:

@@ -196,6 +196,17 @@ class Lowering:
         return tuple(sorted(found))
 
 
+class SuspiciousLowering(Lowering):
+    """Asks of every JSON schema whether any value is valid for it."""
+
+    def schema(self, text: str, options: NotationOptions, pointer: str) -> RuleRef:
+        try:
+            options.refuse_empty(text)
+        except GrammarError as error:
+            reraise_at(error, pointer)
+        return super().schema(text, options, pointer)
+
+
 def _only_schema(text: str, options: NotationOptions, write_text: WriteText) -> EmbeddedGrammar:
     """The grammar of one schema."""
     notation = Notation(options, write_text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from grammar_core.frontends.json_schema.documents import Documents
+from grammar_core.frontends.json_schema.errors import EmptySchemaError
 from grammar_core.frontends.json_schema.expansion import Expander
 from grammar_core.frontends.structural_tag.notations.blocks import SchemaBlock, schema_block
 from grammar_core.frontends.structural_tag.notations.gemma import GemmaEmitter
@@ -40,6 +41,13 @@ class Notation:
 
     def add(self, schema: str) -> RuleRef:
         """A reference to the rule of a schema, which is JSON text. Raises JsonSchemaError."""
+        try:
+            return self._add(schema)
+        except EmptySchemaError:
+            self.options.refuse_empty(schema)
+            raise
+
+    def _add(self, schema: str) -> RuleRef:
         if self.options.is_json:
             block = schema_block(schema, self.options)
             self._blocks.append(block)

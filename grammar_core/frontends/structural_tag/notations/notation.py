@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from grammar_core.deadline import check
 from grammar_core.frontends.json_schema import object_emission
+from grammar_core.frontends.json_schema.contradictions import refuse_empty
 from grammar_core.frontends.json_schema.emission import NOTHING, Emitter, choice
-from grammar_core.frontends.json_schema.errors import JsonSchemaError
+from grammar_core.frontends.json_schema.errors import EmptySchemaError, JsonSchemaError
 from grammar_core.frontends.json_schema.expansion import Expander
 from grammar_core.frontends.json_schema.goals import Goal
 from grammar_core.frontends.json_schema.layout import Layout, LayoutOptions, build_layout
@@ -52,6 +53,10 @@ class NotationOptions(NamedTuple):
                 whitespace_pattern=self.whitespace_pattern,
             )
         )
+
+    def refuse_empty(self, schema: str) -> None:
+        """Raise EmptySchemaError, with the place to blame, if no value is valid for the schema."""
+        refuse_empty(schema, {}, any_order=self.any_order, is_strict=self.strict_mode, loosen=self.loosen)
 
 
 class NotationEmitter(Emitter):
@@ -103,7 +108,7 @@ class NotationEmitter(Emitter):
         """What the whole text is."""
         body = self._known_leaf(goal) or self._body(goal, 0)
         if body is NOTHING:
-            raise JsonSchemaError("The schema allows no value")
+            raise EmptySchemaError("The schema allows no value")
         return body
 
     def _known_leaf(self, goal: Goal) -> Expr | None:
@@ -156,7 +161,7 @@ class NotationEmitter(Emitter):
         alternatives = self.expander.expand(goal, OBJECT)
         options = [one for shape in alternatives for one in object_emission.emit(self, shape, 0)]
         if not options:
-            raise JsonSchemaError("The schema allows no object, which arguments are")
+            raise EmptySchemaError("The schema allows no object, which arguments are")
         return choice(options)
 
     def refuse_key(self, name: str, *marks: str) -> None:
