@@ -51,9 +51,8 @@ def expand_counted_automaton(counted: CountedAutomaton) -> Automaton:
                 numbers[key] = len(numbers)
                 pending.append(key)
             edges.append((numbers[state, count], numbers[key], label))
+    ends = set(counted.body.accepting)
     accepting = [
-        number
-        for (state, count), number in numbers.items()
-        if state in counted.body.accepting and count >= counted.min
+        number for (state, count), number in numbers.items() if state in ends and count >= counted.min
     ]
     return Automaton(tuple(edges), tuple(accepting), len(numbers))

@@ -18,6 +18,7 @@ from grammar_core.ir.nodes import (
     Expr,
     Literal,
     Members,
+    OtherTexts,
     Regex,
     Repeat,
     Rule,
@@ -279,6 +280,11 @@ def _print_automaton(automaton: Automaton, context: int, names: _Names) -> list[
     return [f"Automaton({automaton.state_count} states)"]
 
 
+def _print_other_texts(others: OtherTexts, context: int, names: _Names) -> list[_Piece]:
+    """For explanations only, as above."""
+    return _call("OtherTexts", map(_quote, others.texts))
+
+
 def _print_bounds(low: int, high: int | None) -> str:
     if high is None:
         return f"{{{low},}}"
@@ -317,6 +323,7 @@ _PRINTERS = cast(
         Regex: _print_regex,
         Substring: _print_substring,
         Members: _print_members,
+        OtherTexts: _print_other_texts,
         TagDispatch: _print_tag_dispatch,
         TokenSet: _print_token_set,
         TokenTagDispatch: _print_token_tag_dispatch,

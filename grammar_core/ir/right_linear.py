@@ -52,13 +52,14 @@ def _add_states(automaton: Automaton, base: str, names: FreeNames, added: list[R
     useful = useful_states(automaton)
     if 0 not in useful:
         return _NOTHING
+    accepting = set(automaton.accepting)
     rules = {state: RuleRef(names.new(base)) for state in useful}
     targets: dict[int, dict[int, list[Expr]]] = {state: {} for state in useful}
     for source, target, label in automaton.edges:
-        if source in useful and target in useful:
+        if source in rules and target in rules:
             targets[source].setdefault(target, []).append(label)
     for state in useful:
-        options: list[Expr] = [EMPTY] if state in automaton.accepting else []
+        options: list[Expr] = [EMPTY] if state in accepting else []
         for target, labels in targets[state].items():
             options.append(Sequence((*_one(labels), rules[target])))
         added.append(Rule(rules[state].name, _one(options)[0]))

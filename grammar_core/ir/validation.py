@@ -198,7 +198,7 @@ def _check_counted_automaton(counted: CountedAutomaton) -> str | None:
     low, high = counted.min, counted.max
     if type(counted.body) is not Automaton:
         return "A CountedAutomaton has no automaton"
-    if low < 0 or (high is not None and not 1 <= high <= _LARGEST_COUNT) or low > (high or _LARGEST_COUNT):
+    if low < 0 or (high is not None and high < max(1, low)):
         return f"The bounds {low} and {high} of an automaton are not in order"
     return None
 

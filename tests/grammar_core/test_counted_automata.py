@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 
 import pytest
 
@@ -143,6 +144,26 @@ def test_printed_and_serialized() -> None:
             token = rng.choice(sorted(masks[0]))
             for matcher in matchers:
                 assert matcher.accept_token(token)
+
+
+@pytest.mark.parametrize("bounds", [(0, 2**31), (2**40, 2**40), (2**64, None), (5, 10**30)])
+def test_bounds_of_any_size_are_serialized(bounds: tuple[int, int | None]) -> None:
+    """Grammars of schemas with such bounds could be compiled and written, but not read back."""
+    grammar = Grammar.from_rules([Rule("root", CountedAutomaton(WORDS, *bounds))])
+    again = Grammar.deserialize_json(grammar.serialize_json())
+    assert again.rules == grammar.rules
+    info = TokenizerInfo([b"a", b"b", b"</s>"], stop_token_ids=[2])
+    matcher = GrammarMatcher(GrammarCompiler(info).compile_grammar(again))
+    assert matcher.accept_string("aba" * 10)
+    assert allowed(matcher, 3) == ({0, 1, 2} if bounds[0] <= 30 else {0, 1})
+
+
+def test_many_states_are_printed_in_linear_time() -> None:
+    """Each edge was looked up in the list of all states: half a minute for these 40,000."""
+    begin = time.process_time()
+    printed = str(Grammar.from_rules([Rule("root", CountedAutomaton(WORDS, 0, 20_000))]))
+    assert time.process_time() - begin < 10
+    assert printed.count("::=") > 20_000
 
 
 def test_too_many_states_to_print() -> None:

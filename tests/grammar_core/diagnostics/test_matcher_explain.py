@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.grammar_core.matchers import matcher_for
+from grammar_core import Grammar, GrammarMatcher
+from tests.grammar_core.matchers import compiler_for, matcher_for
 
 
 def test_what_is_active_and_may_come() -> None:
@@ -82,3 +83,14 @@ def test_stop_token_that_a_rule_names() -> None:
     assert matcher.accept_token(1)
     assert matcher.accept_token(0)
     assert matcher.explain().outcome == "unknown"
+
+
+def test_within_a_key_that_is_none_of_the_named_ones() -> None:
+    """Such keys had no form to be printed in: KeyError. Found by random schemas."""
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    compiled = compiler_for("a").compile_grammar(Grammar.from_json_schema(schema, strict_mode=False))
+    matcher = GrammarMatcher(compiled)
+    assert matcher.accept_string('{"b')
+    explanation = matcher.explain()
+    assert explanation.completion == '":0}'
+    assert any('OtherTexts("a" •)' in rule.item for rule in explanation.active)
