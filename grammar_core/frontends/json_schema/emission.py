@@ -20,6 +20,7 @@ from grammar_core.frontends.json_schema.errors import JsonSchemaError, JsonSchem
 from grammar_core.frontends.json_schema.expansion import Expander
 from grammar_core.frontends.json_schema.full_sets import FULL
 from grammar_core.frontends.json_schema.goals import Goal
+from grammar_core.frontends.json_schema.key_regions import Regions
 from grammar_core.frontends.json_schema.layout import Layout
 from grammar_core.frontends.json_schema.paths import pointer_of
 from grammar_core.frontends.json_schema.shapes import ObjectShape
@@ -134,9 +135,11 @@ class Emitter:
         self._languages: dict[int, tuple[Any, Expr]] = {}
         self._known: set[str] = set()
         self._patterns: dict[int, tuple[TextLanguage, str]] = {}
+        self.regions = Regions()
         # By identity, and with the objects themselves, which keeps them.
         self.region_members: dict[tuple[int, Goal, int, bool], tuple[object, list[Member]]] = {}
         self._other_members: dict[tuple[int, int], tuple[TextLanguage, Expr, RuleRef]] = {}
+        self._key_languages: dict[int, tuple[TextLanguage, Expr]] = {}
         self._members: dict[tuple[str, int], RuleRef] = {}
         self._speller = Speller(self.define, is_plain=False)
         self._key_speller = Speller(self.define, is_plain=lexical == "natural")
@@ -372,6 +375,12 @@ class Emitter:
 
     def key_language(self, language: TextLanguage) -> Expr:
         """The spelled keys of a language."""
+        found = self._key_languages.get(id(language))
+        if found is None:
+            found = self._key_languages[id(language)] = (language, self._new_key_language(language))
+        return found[1]
+
+    def _new_key_language(self, language: TextLanguage) -> Expr:
         noted = self._patterns.get(id(language))
         known = None if noted is None else self._recurring.keys(noted[1], self.lexical)
         if known is not None:

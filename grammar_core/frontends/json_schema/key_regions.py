@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
+from functools import reduce
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
@@ -34,25 +36,57 @@ class Region(NamedTuple):
     goal: Goal
 
 
-def regions_of(shape: ObjectShape, names: list[str]) -> list[Region]:
-    """The keys but `names`, divided by the sets that they are in, without parts that may not be there."""
-    atoms: dict[Atom, Texts] = {}
-    for keys in (*(keys for keys, _ in shape.rules), *(keys for keys, _, _ in shape.witnesses)):
-        for part in parts(keys):
-            if isinstance(part, PatternKeys):
-                atoms[atom_of(part)] = (part.language,)
-            elif isinstance(part, LanguageKeys):
-                atoms[atom_of(part)] = part.languages
-    others = TextLanguage.of_values(names).complement() if names else TextLanguage.all()
-    if not shape.witnesses and _is_same_everywhere(shape, list(atoms)):
-        return [Region({}, (others,), _goal_in_region(shape, dict.fromkeys(atoms, False)))]
-    divide = _divided_by_one if len(atoms) == 1 else _divided_by_all
-    regions = [
-        Region(memberships, languages, _goal_in_region(shape, memberships))
-        for memberships, languages in divide(shape, atoms, others)
-    ]
-    regions = [region for region in regions if region.goal is not NEVER]
-    return _merged(regions) if not shape.witnesses else regions
+_Divided: TypeAlias = list[tuple[dict[Atom, bool], Texts]]
+"""Combinations of sets in which there is a key, and the languages of their keys."""
+
+
+class Regions:
+    """The regions of the shapes of one grammar. Keys that are divided alike are divided once."""
+
+    def __init__(self) -> None:
+        self._others: dict[frozenset[str], TextLanguage] = {}
+        self._in_some: dict[tuple[frozenset[str], tuple[Atom, ...]], _Divided] = {}
+        self._in_none: dict[tuple[frozenset[str], tuple[Atom, ...]], TextLanguage] = {}
+
+    def of(self, shape: ObjectShape, names: list[str]) -> list[Region]:
+        """The keys but `names`, divided by the sets that they are in, without parts that may not be there."""
+        atoms: dict[Atom, Texts] = {}
+        for keys in (*(keys for keys, _ in shape.rules), *(keys for keys, _, _ in shape.witnesses)):
+            for part in parts(keys):
+                if isinstance(part, PatternKeys):
+                    atoms[atom_of(part)] = (part.language,)
+                elif isinstance(part, LanguageKeys):
+                    atoms[atom_of(part)] = part.languages
+        others = self._others_than(names)
+        in_none = dict.fromkeys(atoms, False)
+        if not shape.witnesses and _is_same_everywhere(shape, list(atoms)):
+            return [Region({}, (others,), _goal_in_region(shape, in_none))]
+        key = (frozenset(names), tuple(atoms))
+        if key not in self._in_some:
+            self._in_some[key] = _in_some(shape, atoms, others)
+        regions = _allowed(shape, self._in_some[key])
+        if _goal_in_region(shape, in_none) is not NEVER:
+            if key not in self._in_none:
+                self._in_none[key] = _in_none(atoms, others)
+            regions += _allowed(shape, [(in_none, (self._in_none[key],))])
+            _check_number(shape, regions)
+        return _merged(regions) if not shape.witnesses else regions
+
+    def _others_than(self, names: list[str]) -> TextLanguage:
+        if not names:
+            return TextLanguage.all()
+        key = frozenset(names)
+        if key not in self._others:
+            self._others[key] = TextLanguage.of_values(names).complement()
+        return self._others[key]
+
+
+def _allowed(shape: ObjectShape, divided: _Divided) -> list[Region]:
+    """The regions in which there may be a key."""
+    regions = (Region(m, languages, _goal_in_region(shape, m)) for m, languages in divided)
+    allowed = (region for region in regions if region.goal is not NEVER)
+    nonempty = (region._replace(languages=_nonempty(region.languages)) for region in allowed)
+    return [region for region in nonempty if region.languages]
 
 
 def _goal_in_region(shape: ObjectShape, memberships: dict[Atom, bool]) -> Goal:
@@ -74,30 +108,16 @@ def _is_same_everywhere(shape: ObjectShape, atoms: list[Atom]) -> bool:
     return len(goals) == 1 and NEVER not in goals
 
 
-_Divided: TypeAlias = list[tuple[dict[Atom, bool], Texts]]
-"""Combinations of sets in which there is a key, and the languages of their keys."""
+def _in_some(shape: ObjectShape, atoms: dict[Atom, Texts], others: TextLanguage) -> _Divided:
+    """The keys that are in a set, set by set; settled, so that no step is done again.
 
-
-def _divided_by_one(shape: ObjectShape, atoms: dict[Atom, Texts], others: TextLanguage) -> _Divided:
-    """What is in the only set and what is not: as descriptions, from which more may be told."""
-    ((atom, inside),) = atoms.items()
-    met = tuple(others.intersect(part) for part in inside)
-    outside = others
-    for part in inside:
-        outside = outside.intersect(part.complement())
-    divided = (({atom: True}, met), ({atom: False}, (outside,)))
-    allowed = ((m, languages) for m, languages in divided if _goal_in_region(shape, m) is not NEVER)
-    nonempty = ((m, _nonempty(languages)) for m, languages in allowed)
-    return [(memberships, languages) for memberships, languages in nonempty if languages]
-
-
-def _divided_by_all(shape: ObjectShape, atoms: dict[Atom, Texts], others: TextLanguage) -> _Divided:
-    """Set by set; languages are settled, so that no step is done again.
-
-    Keys of none of the sets come last, since their automaton is large and often not asked for.
+    Of only one set they stay a description, from which more may be told.
     """
+    if len(atoms) == 1:
+        ((atom, inside),) = atoms.items()
+        return [({atom: True}, tuple(others.intersect(part) for part in inside))]
     found: _Divided = []
-    in_none: dict[Atom, bool] = {}
+    before: dict[Atom, bool] = {}
     for atom, inside in atoms.items():
         first = tuple(others.intersect(part).settled() for part in inside)  # in this set and none before it
         divided: _Divided = []
@@ -107,18 +127,21 @@ def _divided_by_all(shape: ObjectShape, atoms: dict[Atom, Texts], others: TextLa
             divided += [({**memberships, atom: True}, met), ({**memberships, atom: False}, outside)]
             for one in met:
                 first = tuple(language.without(one) for language in first)
-        divided.append(({**in_none, atom: True}, first))
+        divided.append(({**before, atom: True}, first))
         nonempty = ((m, _nonempty(languages)) for m, languages in divided)
         found = [(memberships, languages) for memberships, languages in nonempty if languages]
-        in_none[atom] = False
+        before[atom] = False
         _check_number(shape, found)
-    if _goal_in_region(shape, in_none) is not NEVER:
-        in_some = _united([part for inside in atoms.values() for part in inside])
-        rest = others if in_some is None else others.intersect(in_some.complement()).settled()
-        if not rest.is_empty():
-            found.append((in_none, (rest,)))
-            _check_number(shape, found)
     return found
+
+
+def _in_none(atoms: dict[Atom, Texts], others: TextLanguage) -> TextLanguage:
+    """The keys that are in no set, of which the automaton is large and often not asked for."""
+    languages = [part for inside in atoms.values() for part in inside]
+    if len(atoms) == 1:
+        return reduce(TextLanguage.intersect, (part.complement() for part in languages), others)
+    in_some = _united(languages)
+    return others if in_some is None else others.intersect(in_some.complement()).settled()
 
 
 def _split(languages: Texts, inside: Texts) -> tuple[Texts, Texts]:
@@ -152,7 +175,7 @@ def _nonempty(languages: Texts) -> Texts:
     return tuple(language for language in languages if not language.is_empty())
 
 
-def _check_number(shape: ObjectShape, found: _Divided) -> None:
+def _check_number(shape: ObjectShape, found: Sized) -> None:
     if len(found) > MAX_REGIONS:
         raise JsonSchemaLimitError(
             f"patternProperties divide the keys of one object into more than {MAX_REGIONS} parts",

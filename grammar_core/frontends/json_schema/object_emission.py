@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from grammar_core.deadline import check, check_now
 from grammar_core.frontends.json_schema.goals import ANY, NEVER, Goal, join
-from grammar_core.frontends.json_schema.key_regions import Region, regions_of
+from grammar_core.frontends.json_schema.key_regions import Region
 from grammar_core.frontends.json_schema.key_sets import (
     KeySet,
     NamedKeys,
@@ -54,7 +54,7 @@ def emit(emitter: Emitter, shape: ObjectShape, depth: int) -> list[Expr]:
         return _plain_object(emitter, shape, depth)
     names = _all_names(shape)
     goals = {name: shape.goal_of(name) for name in names}
-    regions = regions_of(shape, names)
+    regions = emitter.regions.of(shape, names)
     found = []
     for wanted, witnesses in _variants(emitter, shape, goals, regions):
         check_now()
