@@ -16,12 +16,13 @@ class Predecessors {
   explicit Predecessors(const Dfa& dfa) : states_(dfa.state_count()) {
     const int32_t letters = dfa.alphabet.count;
     begin_.assign(static_cast<size_t>(states_) * letters + 1, 0);
-    for (int32_t state = 0; state < states_; ++state)
+    for (int32_t state = 0; state < states_; ++state) {
+      TimeLimit::tick(letters);
       for (int32_t letter = 0; letter < letters; ++letter) {
-        TimeLimit::tick();
         const int32_t target = dfa.target(state, letter);
         if (target != Dfa::kDead) ++begin_[place(target, letter) + 1];
       }
+    }
     for (size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
     sources_.resize(begin_.back());
     std::vector<uint32_t> next(begin_.begin(), begin_.end() - 1);
@@ -52,8 +53,8 @@ std::vector<uint8_t> reachable(const Dfa& dfa) {
   while (!pending.empty()) {
     const int32_t state = pending.back();
     pending.pop_back();
+    TimeLimit::tick(dfa.alphabet.count);
     for (int32_t letter = 0; letter < dfa.alphabet.count; ++letter) {
-      TimeLimit::tick();
       const int32_t target = dfa.target(state, letter);
       if (target == Dfa::kDead || found[target]) continue;
       found[target] = 1;
@@ -197,8 +198,8 @@ Dfa quotient(const Dfa& dfa, const std::vector<uint8_t>& live, const std::vector
   for (size_t i = 0; i < members.size(); ++i) {
     const int32_t member = members[i];
     result.accepts.push_back(dfa.accepts[member]);
+    TimeLimit::tick(dfa.alphabet.count);
     for (int32_t letter = 0; letter < dfa.alphabet.count; ++letter) {
-      TimeLimit::tick();
       const int32_t target = dfa.target(member, letter);
       if (target == Dfa::kDead || !live[target]) {
         result.next.push_back(Dfa::kDead);
