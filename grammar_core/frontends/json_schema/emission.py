@@ -24,7 +24,7 @@ from grammar_core.frontends.json_schema.key_regions import Regions
 from grammar_core.frontends.json_schema.layout import Layout
 from grammar_core.frontends.json_schema.paths import pointer_of
 from grammar_core.frontends.json_schema.shapes import ObjectShape
-from grammar_core.frontends.json_schema.speller import Speller
+from grammar_core.frontends.json_schema.speller import Speller, without_hold
 from grammar_core.frontends.json_schema.subschemas import ASSERTIONS
 from grammar_core.frontends.json_schema.texts import Lexical, TextLanguage
 from grammar_core.frontends.json_schema.values import (
@@ -141,8 +141,9 @@ class Emitter:
         self._other_members: dict[tuple[int, int], tuple[TextLanguage, Expr, RuleRef]] = {}
         self._key_languages: dict[int, tuple[TextLanguage, Expr]] = {}
         self._members: dict[tuple[str, int], RuleRef] = {}
-        self._speller = Speller(self.define, is_plain=False)
-        self._key_speller = Speller(self.define, is_plain=lexical == "natural")
+        define = without_hold(self.define)
+        self._speller = Speller(define, is_plain=False)
+        self._key_speller = Speller(define, is_plain=lexical == "natural")
         self._values: list[Expr] = []
         self._goals: dict[tuple[Goal, int], Expr] = {}
         self._pending: list[Callable[[], None]] = []
