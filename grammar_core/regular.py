@@ -43,10 +43,11 @@ class RegularLanguage:
     letters.subtract(RegularLanguage.of_texts(["if", "else"])).to_expression()
     """
 
-    __slots__ = ("_dfa",)
+    __slots__ = ("_dfa", "_lengths")
 
     def __init__(self, dfa: _native.Dfa) -> None:
         self._dfa = dfa
+        self._lengths: tuple[int, int | None] | None = None
 
     @classmethod
     def from_expression(cls, expr: Expr) -> Self:
@@ -69,16 +70,16 @@ class RegularLanguage:
         return _everything()
 
     def intersect(self, other: RegularLanguage) -> RegularLanguage:
-        """The texts in both."""
-        return RegularLanguage(self._dfa.intersect(other._dfa))
+        """The texts in both; the language itself where the other has all of its texts."""
+        return self._combined(self._dfa.intersect(other._dfa), other)
 
     def union(self, other: RegularLanguage) -> RegularLanguage:
         """The texts in either."""
-        return RegularLanguage(self._dfa.unite(other._dfa))
+        return self._combined(self._dfa.unite(other._dfa), other)
 
     def subtract(self, other: RegularLanguage) -> RegularLanguage:
         """The texts that are not in `other`."""
-        return RegularLanguage(self._dfa.subtract(other._dfa))
+        return self._combined(self._dfa.subtract(other._dfa), other)
 
     def complement(self) -> RegularLanguage:
         """Every text that is not in the language."""
@@ -110,8 +111,10 @@ class RegularLanguage:
 
         ValueError if there is no text.
         """
-        self._refuse_empty()
-        return self._dfa.length_range()
+        if self._lengths is None:
+            self._refuse_empty()
+            self._lengths = self._dfa.length_range()
+        return self._lengths
 
     def can_be_extended(self) -> bool:
         """Whether every text is the beginning of one that has one more character."""
@@ -161,6 +164,12 @@ class RegularLanguage:
         if not isinstance(automaton, Automaton) or (high is not None and high < max(1, shortest)):
             raise ValueError("no text of this language has such a length")
         return CountedAutomaton(automaton, low if low > shortest else 0, high)
+
+    def _combined(self, dfa: _native.Dfa, other: RegularLanguage) -> RegularLanguage:
+        """The language of what two automata came to, which may be one of them."""
+        if dfa is self._dfa:
+            return self
+        return other if dfa is other._dfa else RegularLanguage(dfa)
 
     def _refuse_empty(self) -> None:
         if self.is_empty():

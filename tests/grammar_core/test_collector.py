@@ -37,3 +37,19 @@ def test_who_has_no_collector_gets_none() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_a_schema_leaves_nothing_to_it() -> None:
+    compiler = GrammarCompiler(TokenizerInfo([bytes([i]) for i in range(256)]), cache_enabled=False)
+    schema = {
+        "properties": {"a": {"pattern": "^(a|[b-z]+)*$"}, "b": {"anyOf": [{"minimum": 3}, {"$ref": "#"}]}},
+        "patternProperties": {"^x": {"type": "object", "additionalProperties": {"enum": [1, "x"]}}},
+    }
+    compiler.compile_json_schema(schema)
+    gc.collect()
+    gc.disable()
+    try:
+        compiler.compile_json_schema(schema)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

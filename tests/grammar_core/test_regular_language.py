@@ -48,6 +48,20 @@ def test_membership_is_that_of_the_pattern(seed: int) -> None:
         assert language.contains(text) == bool(expected.fullmatch(text)), (pattern, text)
 
 
+def test_what_changes_nothing_makes_no_new_language() -> None:
+    letters, words, digits = _language("[a-z]*"), _language("if|else"), _language("[0-9]+")
+    assert words.intersect(letters) is words
+    assert letters.intersect(words) is words
+    assert words.union(letters) is letters
+    assert letters.union(words) is letters
+    assert letters.subtract(digits) is letters
+    assert words.subtract(letters).is_empty()
+    assert digits.intersect(letters).is_empty()
+    nothing = digits.intersect(letters)
+    assert nothing.union(words) is words
+    assert words.subtract(nothing) is words
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_operations_are_those_of_sets(seed: int) -> None:
     rng = random.Random(seed)

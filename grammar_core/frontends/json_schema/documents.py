@@ -29,6 +29,7 @@ _SINGLE = (
 )
 _LISTS = ("allOf", "anyOf", "items", "oneOf", "prefixItems")
 _MAPS = ("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties")
+_NESTING = frozenset((*_SINGLE, *_LISTS, *_MAPS))
 
 
 def parse_json(text: str) -> Any:
@@ -390,6 +391,8 @@ def _metaschema(uri: str) -> Any:
 
 def _subschemas(value: dict[str, Any], path: Path) -> Iterator[tuple[dict[str, Any], Path]]:
     """The schemas, other than true and false, directly inside a schema."""
+    if _NESTING.isdisjoint(value):
+        return
     for keyword in _SINGLE:
         child = value.get(keyword)
         if isinstance(child, dict):

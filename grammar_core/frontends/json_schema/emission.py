@@ -24,10 +24,11 @@ from grammar_core.frontends.json_schema.errors import (
 from grammar_core.frontends.json_schema.expansion import Expander
 from grammar_core.frontends.json_schema.full_sets import FULL
 from grammar_core.frontends.json_schema.goals import Goal
+from grammar_core.frontends.json_schema.key_regions import Regions
 from grammar_core.frontends.json_schema.layout import Layout
 from grammar_core.frontends.json_schema.paths import pointer_of
 from grammar_core.frontends.json_schema.shapes import ObjectShape
-from grammar_core.frontends.json_schema.speller import Speller
+from grammar_core.frontends.json_schema.speller import Speller, without_hold
 from grammar_core.frontends.json_schema.subschemas import ASSERTIONS
 from grammar_core.frontends.json_schema.texts import Lexical, TextLanguage
 from grammar_core.frontends.json_schema.values import (
@@ -138,12 +139,15 @@ class Emitter:
         self._languages: dict[int, tuple[Any, Expr]] = {}
         self._known: set[str] = set()
         self._patterns: dict[int, tuple[TextLanguage, str]] = {}
+        self.regions = Regions()
         # By identity, and with the objects themselves, which keeps them.
         self.region_members: dict[tuple[int, Goal, int, bool], tuple[object, list[Member]]] = {}
         self._other_members: dict[tuple[int, int], tuple[TextLanguage, Expr, RuleRef]] = {}
+        self._key_languages: dict[int, tuple[TextLanguage, Expr]] = {}
         self._members: dict[tuple[str, int], RuleRef] = {}
-        self._speller = Speller(self.define, is_plain=False)
-        self._key_speller = Speller(self.define, is_plain=lexical == "natural")
+        define = without_hold(self.define)
+        self._speller = Speller(define, is_plain=False)
+        self._key_speller = Speller(define, is_plain=lexical == "natural")
         self._values: list[Expr] = []
         self._goals: dict[tuple[Goal, int], Expr] = {}
         self._pending: list[Callable[[], None]] = []
@@ -376,6 +380,12 @@ class Emitter:
 
     def key_language(self, language: TextLanguage) -> Expr:
         """The spelled keys of a language."""
+        found = self._key_languages.get(id(language))
+        if found is None:
+            found = self._key_languages[id(language)] = (language, self._new_key_language(language))
+        return found[1]
+
+    def _new_key_language(self, language: TextLanguage) -> Expr:
         noted = self._patterns.get(id(language))
         known = None if noted is None else self._recurring.keys(noted[1], self.lexical)
         if known is not None:

@@ -7,7 +7,7 @@ are complemented keyword by keyword, as in L. Attouche et al., "Witness Generati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from grammar_core.deadline import check, check_now
@@ -21,7 +21,7 @@ from grammar_core.frontends.json_schema.errors import (
 from grammar_core.frontends.json_schema.full_sets import FULL
 from grammar_core.frontends.json_schema.goals import ANY, NEVER, Goal, complement, join
 from grammar_core.frontends.json_schema.paths import pointer_of
-from grammar_core.frontends.json_schema.shapes import ArrayShape, ObjectShape
+from grammar_core.frontends.json_schema.shapes import ArrayShape, ObjectShape, absorbed
 from grammar_core.frontends.json_schema.subschemas import Subschemas
 from grammar_core.frontends.json_schema.values import (
     BOOLEAN,
@@ -192,10 +192,10 @@ class Expander(Subschemas):
                 if both is not None:
                     met.append(both)
             if len(met) > MAX_ALTERNATIVES:
-                met = _absorbed(met) if kind == OBJECT and not tracked else met
+                met = absorbed(met) if kind == OBJECT and not tracked else met
                 if len(met) > MAX_ALTERNATIVES:
                     raise self._too_many(literal)
-        return _absorbed(met) if kind == OBJECT and len(met) > 2 and not tracked else met
+        return absorbed(met) if kind == OBJECT and len(met) > 2 and not tracked else met
 
     def _too_many(self, literal: int, limit: int = MAX_ALTERNATIVES) -> JsonSchemaLimitError:
         return JsonSchemaLimitError(
@@ -288,24 +288,6 @@ class Expander(Subschemas):
             return any(self.is_void(shape.goal_of(name)) for name in shape.required)
         starts = {rule.start for rule in shape.rules if rule.start < shape.min}
         return any(self.is_void(item_goal(shape, index)) for index in starts)
-
-
-def _absorbed(shapes: list[ObjectShape]) -> list[ObjectShape]:
-    """The shapes without those that are a case of another one."""
-    bits: dict[Hashable, int] = {}
-    masks = []
-    for shape in shapes:
-        mask = 0
-        check()
-        for constraint in shape.constraints():
-            mask |= 1 << bits.setdefault(constraint, len(bits))
-        masks.append(mask)
-    kept: list[int] = []
-    for i in sorted(range(len(shapes)), key=lambda i: masks[i].bit_count()):
-        check()
-        if not any(masks[j] & ~masks[i] == 0 for j in kept):
-            kept.append(i)
-    return [shapes[i] for i in sorted(kept)]
 
 
 def item_goal(shape: ArrayShape, index: int) -> Goal:

@@ -6,24 +6,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from grammar_core.deadline import check, check_now
-from grammar_core.frontends.json_schema.errors import JsonSchemaLimitError
 from grammar_core.frontends.json_schema.goals import ANY, NEVER, Goal, join
+from grammar_core.frontends.json_schema.key_regions import Region
 from grammar_core.frontends.json_schema.key_sets import (
-    Atom,
     KeySet,
-    LanguageKeys,
     NamedKeys,
     OtherKeys,
     PatternKeys,
-    atom_of,
     has_key,
     has_region,
     parts,
 )
-from grammar_core.frontends.json_schema.paths import Path, pointer_of
+from grammar_core.frontends.json_schema.paths import Path
 from grammar_core.frontends.json_schema.remembered import matching
 from grammar_core.frontends.json_schema.shapes import ObjectShape
 from grammar_core.frontends.json_schema.texts import TextLanguage
@@ -42,19 +39,9 @@ from grammar_core.ir.nodes import (
 if TYPE_CHECKING:
     from grammar_core.frontends.json_schema.emission import Emitter
 
-MAX_REGIONS = 100
-"""Parts into which patterns and propertyNames divide the keys of one object."""
 MAX_WITNESSES = 5
 MAX_VARIANTS = 500
 _OPEN, _CLOSE = Literal(b"{"), Literal(b"}")
-
-
-class Region(NamedTuple):
-    """Keys without a name of their own that are in the same sets, and what their values have to meet."""
-
-    memberships: dict[Atom, bool]
-    languages: tuple[TextLanguage, ...]
-    goal: Goal
 
 
 def emit(emitter: Emitter, shape: ObjectShape, depth: int) -> list[Expr]:
@@ -67,7 +54,7 @@ def emit(emitter: Emitter, shape: ObjectShape, depth: int) -> list[Expr]:
         return _plain_object(emitter, shape, depth)
     names = _all_names(shape)
     goals = {name: shape.goal_of(name) for name in names}
-    regions = _regions(emitter, shape, names)
+    regions = emitter.regions.of(shape, names)
     found = []
     for wanted, witnesses in _variants(emitter, shape, goals, regions):
         check_now()
@@ -150,101 +137,6 @@ def _all_names(shape: ObjectShape) -> list[str]:
     for name, other in shape.implications:
         names.update({name: None, other: None})
     return list(names)
-
-
-# --- keys without a name of their own
-
-
-def _regions(emitter: Emitter, shape: ObjectShape, names: list[str]) -> list[Region]:
-    """A partition of the other keys by the sets that they are in, without parts that may not be there."""
-    atoms: dict[Atom, tuple[TextLanguage, ...]] = {}
-    for keys in (*(keys for keys, _ in shape.rules), *(keys for keys, _, _ in shape.witnesses)):
-        for part in parts(keys):
-            if isinstance(part, PatternKeys):
-                atoms[atom_of(part)] = (part.language,)
-            elif isinstance(part, LanguageKeys):
-                atoms[atom_of(part)] = part.languages
-    others = TextLanguage.of_values(names).complement() if names else TextLanguage.all()
-    if not shape.witnesses and _is_same_everywhere(shape, list(atoms)):
-        return [Region({}, (others,), _goal_in_region(shape, dict.fromkeys(atoms, False)))]
-    regions = []
-    for memberships, languages in _partition(shape, atoms, others):
-        goal = _goal_in_region(shape, memberships)
-        if goal is not NEVER:
-            regions.append(Region(memberships, languages, goal))
-    return _merged(regions) if not shape.witnesses else regions
-
-
-def _goal_in_region(shape: ObjectShape, memberships: dict[Atom, bool]) -> Goal:
-    goal: Goal = ANY
-    for keys, rule in shape.rules:
-        if rule and has_region(keys, memberships):
-            goal = join(goal, rule)
-    return goal
-
-
-def _is_same_everywhere(shape: ObjectShape, atoms: list[Atom]) -> bool:
-    """Whether the goal of a key without a name of its own does not depend on the sets that it is in."""
-    if len(atoms) > 3:
-        return False
-    goals = {
-        _goal_in_region(shape, dict(zip(atoms, bits, strict=True)))
-        for bits in product((True, False), repeat=len(atoms))
-    }
-    return len(goals) == 1 and NEVER not in goals
-
-
-def _partition(
-    shape: ObjectShape, atoms: dict[Atom, tuple[TextLanguage, ...]], others: TextLanguage
-) -> list[tuple[dict[Atom, bool], tuple[TextLanguage, ...]]]:
-    """The combinations of sets in which there is a key, and the languages of their keys."""
-    found: list[tuple[dict[Atom, bool], tuple[TextLanguage, ...]]] = [({}, (others,))]
-    for atom, inside in atoms.items():
-        divided = []
-        for memberships, languages in found:
-            check_now()
-            met = tuple(_meet(one, part, is_last=len(atoms) == 1) for one in languages for part in inside)
-            divided.append(({**memberships, atom: True}, met))
-            outside = languages
-            for part in inside:
-                complement = part.complement()
-                outside = tuple(_meet(one, complement, is_last=len(atoms) == 1) for one in outside)
-            divided.append(({**memberships, atom: False}, outside))
-        if len(atoms) == 1:
-            found = [
-                (memberships, languages)
-                for memberships, languages in divided
-                if _goal_in_region(shape, memberships) is not NEVER
-            ]
-        else:
-            found = divided
-        nonempty = ((m, tuple(one for one in languages if not one.is_empty())) for m, languages in found)
-        found = [(m, languages) for m, languages in nonempty if languages]
-        if len(found) > MAX_REGIONS:
-            raise JsonSchemaLimitError(
-                f"patternProperties divide the keys of one object into more than {MAX_REGIONS} parts",
-                limit="key_sets",
-                value=MAX_REGIONS,
-                pointer=pointer_of((shape.path, "patternProperties")),
-                keyword="patternProperties",
-            )
-    return found
-
-
-def _meet(one: TextLanguage, other: TextLanguage, *, is_last: bool) -> TextLanguage:
-    """Both; settled unless it is the last step, so that no step is done again."""
-    both = one.intersect(other)
-    return both if is_last else both.settled()
-
-
-def _merged(regions: list[Region]) -> list[Region]:
-    """One region for all with the same goal."""
-    by_goal: dict[Goal, Region] = {}
-    for region in regions:
-        same = by_goal.get(region.goal)
-        languages = region.languages if same is None else same.languages + region.languages
-        by_goal[region.goal] = region._replace(languages=languages)
-    return list(by_goal.values())
 
 
 # --- witnesses

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections import Counter
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from itertools import chain
+from operator import or_
 
+from grammar_core.deadline import check
 from grammar_core.frontends.json_schema.goals import Goal, join
 from grammar_core.frontends.json_schema.key_sets import KeySet, has_key
 from grammar_core.frontends.json_schema.paths import Path
@@ -64,21 +69,46 @@ class ObjectShape:
                 goal = join(goal, rule)
         return goal
 
-    def constraints(self) -> Iterator[Hashable]:
+    def constraints(self) -> list[Hashable]:
         """What tells the shape from less constrained ones, each constraint apart."""
-        for name, goal in self.named.items():
-            yield from ((name, literal) for literal in goal)
-        yield from self.required
-        yield from self.rules
-        yield from self.implications
-        yield from ((keys, goal, None) for keys, goal, _ in self.witnesses)
-        yield from (("min", count, None, None) for count in range(min(self.min, 32)))
+        found: list[Hashable] = [(name, literal) for name, goal in self.named.items() for literal in goal]
+        found += self.required
+        found += self.rules
+        found += self.implications
+        if self.witnesses:
+            found += ((keys, goal, None) for keys, goal, _ in self.witnesses)
+        if self.min:
+            found += (("min", count, None, None) for count in range(min(self.min, 32)))
         if self.max is not None:
-            yield ("max", self.max, None, None)
+            found.append(("max", self.max, None, None))
+        return found
 
     def without_evaluated(self) -> ObjectShape:
         """The shape with nothing evaluated."""
         return replace(self, evaluated=()) if self.evaluated else self
+
+
+def absorbed(shapes: list[ObjectShape]) -> list[ObjectShape]:
+    """The shapes without those that are a case of another one."""
+    numbers: dict[Hashable, int] = {}
+    owns: list[list[int]] = []
+    for shape in shapes:
+        check()
+        owns.append([numbers.setdefault(constraint, len(numbers)) for constraint in shape.constraints()])
+    counts = Counter(chain.from_iterable(owns))
+    masks = [reduce(or_, (1 << number for number in own), 0) for own in owns]
+    # Each one that is kept is under its rarest constraint, where the few that have this one look for it.
+    by_rarest: list[list[int]] = [[] for _ in numbers]
+    kept: list[int] = []
+    for i in sorted(range(len(shapes)), key=lambda i: masks[i].bit_count()):
+        check()
+        own, others = owns[i], ~masks[i]
+        if not own:
+            return [shapes[i]]
+        if not any(mask & others == 0 for number in own for mask in by_rarest[number]):
+            kept.append(i)
+            by_rarest[min(own, key=counts.__getitem__)].append(masks[i])
+    return [shapes[i] for i in sorted(kept)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

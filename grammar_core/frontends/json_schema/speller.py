@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from weakref import WeakMethod
 
 from grammar_core.errors import GrammarLimitError
 from grammar_core.frontends.json_schema.string_spelling import (
@@ -118,3 +119,19 @@ class Speller:
                 found = (*found, self._define("json_escape", escaped))
             self._labels[ranges] = found
         return found
+
+
+def without_hold(method: Define) -> Define:
+    """The bound method without a hold on its object, for what that object has itself.
+
+    A circle of the two would leave all that is made on the way from a schema to rules to the collector, which
+    takes several times as long as to let go of it at once.
+    """
+    reference = WeakMethod(method)
+
+    def define(hint: str, body: Expr) -> RuleRef:
+        found = reference()
+        assert found is not None, "the object is still in use"
+        return found(hint, body)
+
+    return define

@@ -37,7 +37,7 @@ class TextLanguage:
     Strings with half of a surrogate pair alone are in no set: they are not text.
     """
 
-    __slots__ = ("_excluded", "_high", "_language", "_low", "_patterns", "_values", "_whole")
+    __slots__ = ("_excluded", "_high", "_language", "_low", "_parts", "_patterns", "_values", "_whole")
 
     def __init__(
         self,
@@ -52,6 +52,7 @@ class TextLanguage:
         self._low = low
         self._high = high
         self._patterns = patterns
+        self._parts: tuple[TextPattern | RegularLanguage, ...] = patterns  # automata of several where known
         self._excluded = excluded
         self._language: RegularLanguage | None = None
         self._whole: RegularLanguage | None = None
@@ -114,7 +115,9 @@ class TextLanguage:
         if high is not None and high < low:
             return _NONE
         new = tuple(pattern for pattern in other._patterns if pattern not in self._patterns)
-        return TextLanguage(None, low, high, self._patterns + new, self._excluded | other._excluded)
+        both = TextLanguage(None, low, high, self._patterns + new, self._excluded | other._excluded)
+        both._parts = self._known_parts() + (other._known_parts() if new else ())
+        return both
 
     def complement(self) -> TextLanguage:
         """Every string that is not in the set. Raises GrammarLimitError."""
@@ -139,15 +142,28 @@ class TextLanguage:
             return other if self._values == {} else self
         return _of_language(self.language.union(other.language))
 
+    def without(self, other: TextLanguage) -> TextLanguage:
+        """The strings that are not in the other set, settled. Raises GrammarLimitError."""
+        if self._values is not None or other._values is not None:
+            return self.intersect(other.complement()).settled()
+        return _of_language(self.language.subtract(other.language))
+
     def is_empty(self) -> bool:
         """Whether there is no string. Raises GrammarLimitError."""
         if self._values is not None:
             return not self._values
         if not self._patterns:
             return False
-        if self._has_countable_texts():
-            return False
-        return self.language.is_empty()
+        whole = self._of_any_length
+        low, high = self._low, self._high
+        if whole.is_empty() or (not low and high is None):
+            return whole.is_empty()
+        shortest, longest = whole.length_range()
+        if low <= shortest:
+            return high is not None and high < shortest
+        if high is None or (longest is not None and longest <= high):
+            return longest is not None and longest < low
+        return not self._has_countable_texts() and self.language.is_empty()
 
     def is_all(self) -> bool:
         """Whether there is every string. Raises GrammarLimitError."""
@@ -270,11 +286,14 @@ class TextLanguage:
     def _of_any_length(self) -> RegularLanguage:
         """All but the bounds on the length, as an automaton."""
         if self._whole is None:
-            whole = _meet([pattern.language for pattern in self._patterns])
-            if self._excluded:
-                whole = whole.subtract(RegularLanguage.of_texts(self._excluded))
-            self._whole = whole
+            whole = _meet([part.language if isinstance(part, TextPattern) else part for part in self._parts])
+            excluded = [text for text in self._excluded if whole.contains(text)]
+            self._whole = whole.subtract(RegularLanguage.of_texts(excluded)) if excluded else whole
         return self._whole
+
+    def _known_parts(self) -> tuple[TextPattern | RegularLanguage, ...]:
+        """What the patterns and excluded values come to, as one automaton if that has been made."""
+        return self._parts if self._whole is None else (self._whole,)
 
     def _build_language(self) -> RegularLanguage:
         if self._values is not None:

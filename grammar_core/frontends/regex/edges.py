@@ -36,7 +36,7 @@ def resolve_edges(tree: Tree, around: Tree | None, line_break: Characters) -> Tr
         return tree if around is None else concatenate([around, tree, around])
     for at_end in (False, True):
         edge = _Edge(at_end, around, line_break)
-        tree = edge.written(fold(tree, edge.place))
+        tree = edge.written(fold(tree, edge.place, edge.children))
     return tree
 
 
@@ -58,11 +58,21 @@ class _Edge:
             return placed.tree
         return concatenate([placed.tree, self._around] if self._at_end else [self._around, placed.tree])
 
+    def children(self, tree: Tree) -> tuple[Tree, ...]:
+        """The trees inside that may stand at the edge."""
+        if isinstance(tree, Concatenation):
+            return tree.items[-1:] if self._at_end else tree.items[:1]
+        if isinstance(tree, Alternation):
+            return tree.options
+        if isinstance(tree, Repetition) and (tree.min, tree.max) == (0, 1):
+            return (tree.body,)
+        return ()
+
     def place(self, tree: Tree, children: list[_Placed]) -> _Placed:
         if isinstance(tree, Anchor) and tree.at_end == self._at_end:
             return _Placed(tree, self._anchors[tree.multiline])
         if isinstance(tree, Concatenation) and children:
-            return _Placed(tree, self._first(tree, children))
+            return _Placed(tree, self._first(tree, children[0].at_edge))
         if isinstance(tree, Alternation) and any(child.at_edge is not None for child in children):
             return _Placed(tree, Alternation(tuple(map(self.written, children))))
         if isinstance(tree, Repetition) and (tree.min, tree.max) == (0, 1):
@@ -74,8 +84,7 @@ class _Edge:
             return None
         return Alternation((body.at_edge, self.written(_Placed(NOTHING, None))))
 
-    def _first(self, tree: Concatenation, children: list[_Placed]) -> Tree | None:
-        at_edge = children[-1 if self._at_end else 0].at_edge
+    def _first(self, tree: Concatenation, at_edge: Tree | None) -> Tree | None:
         if at_edge is None:
             return None
         if self._at_end:

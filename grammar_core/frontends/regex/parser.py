@@ -8,6 +8,7 @@ term          = character | escape | class | "." | "^" | "$" | group
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NoReturn
 
 from grammar_core.deadline import check
@@ -90,22 +91,6 @@ class Parser:
         self._group = _Group(0, flags, None)
         self._open: list[_Group] = []
         self._boundaries: dict[tuple[Ranges, bool], Tree] = {}
-        self._readers = {
-            "\\": self._read_escape,
-            "[": self._read_class,
-            "(": self._read_open,
-            ")": self._read_close,
-            "|": self._read_bar,
-            ".": self._read_dot,
-            "^": self._read_anchor,
-            "$": self._read_anchor,
-            "*": self._read_quantifier,
-            "+": self._read_quantifier,
-            "?": self._read_quantifier,
-            "{": self._read_brace,
-            "]": self._read_lone_bracket,
-            "}": self._read_lone_bracket,
-        }
 
     def parse(self) -> Tree:
         """The tree of the whole pattern. Raises RegexError and GrammarLimitError with the position."""
@@ -115,7 +100,7 @@ class Parser:
             if plain:
                 self._add_plain(plain[0])
             else:
-                self._readers[self._pattern[self._position]]()
+                _READERS[self._pattern[self._position]](self)
         if self._open:
             self._refuse("This group is not closed: ) is missing", self._group.offset)
         return self._group.tree()
@@ -313,3 +298,22 @@ def _boundary_tree(word: Characters, negated: bool) -> Tree:
 def any_text(json_string: bool) -> Tree:
     """Any number of any characters that the pattern may be asked about."""
     return Repetition(Characters(JSON_STRING_CHARACTERS if json_string else ANY_CHARACTER), 0, None)
+
+
+_READERS: dict[str, Callable[[Parser], None]] = {
+    "\\": Parser._read_escape,
+    "[": Parser._read_class,
+    "(": Parser._read_open,
+    ")": Parser._read_close,
+    "|": Parser._read_bar,
+    ".": Parser._read_dot,
+    "^": Parser._read_anchor,
+    "$": Parser._read_anchor,
+    "*": Parser._read_quantifier,
+    "+": Parser._read_quantifier,
+    "?": Parser._read_quantifier,
+    "{": Parser._read_brace,
+    "]": Parser._read_lone_bracket,
+    "}": Parser._read_lone_bracket,
+}
+"""By the character that a construct begins with. A parser that held its own methods would be a circle."""

@@ -71,16 +71,23 @@ def child_trees(tree: Tree) -> tuple[Tree, ...]:
         return tree.items
     if isinstance(tree, Alternation):
         return tree.options
-    return (tree.body,) if isinstance(tree, Repetition | Look) else ()
+    return (tree.body,) if isinstance(tree, (Repetition, Look)) else ()
 
 
-def fold(tree: Tree, combine: Callable[[Tree, list[_Result]], _Result]) -> _Result:
-    """What `combine` makes of the tree, bottom up: it gets a node and the results for its children."""
+def fold(
+    tree: Tree,
+    combine: Callable[[Tree, list[_Result]], _Result],
+    children_of: Callable[[Tree], tuple[Tree, ...]] = child_trees,
+) -> _Result:
+    """What `combine` makes of the tree, bottom up: it gets a node and the results for its children.
+
+    `children_of`: those of its children that it asks for.
+    """
     results: list[_Result] = []
     pending: list[tuple[Tree, bool]] = [(tree, False)]
     while pending:
         node, is_done = pending.pop()
-        children = child_trees(node)
+        children = children_of(node)
         if children and not is_done:
             pending.append((node, True))
             pending.extend((child, False) for child in reversed(children))
@@ -101,7 +108,7 @@ def has_assertions(tree: Tree) -> bool:
     pending = [tree]
     while pending:
         node = pending.pop()
-        if isinstance(node, Anchor | Look):
+        if isinstance(node, (Anchor, Look)):
             return True
-        pending.extend(child_trees(node))
+        pending += child_trees(node)
     return False

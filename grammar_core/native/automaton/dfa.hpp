@@ -46,10 +46,17 @@ struct Dfa {
 Dfa determinize(const GrammarSource& source);
 
 // Without states that cannot be reached or completed, and without two for the same rest of a text.
-Dfa minimize(const Dfa& dfa);
+Dfa minimize(Dfa dfa);
 
 enum class SetOperation { kIntersection, kUnion, kDifference };
-Dfa combine(const Dfa& one, const Dfa& other, SetOperation operation);
+
+// What is in both, in either, or in the first alone; nothing if that is one of the two itself.
+struct Combination {
+  enum class Kind { kNew, kOne, kOther };
+  Kind kind = Kind::kNew;
+  Dfa dfa;
+};
+Combination combine(const Dfa& one, const Dfa& other, SetOperation operation);
 Dfa complement(const Dfa& dfa);
 
 // The texts of `min` to `max` code points (kUnbounded: no upper bound). Not always minimal.

@@ -102,12 +102,12 @@ class CodePointNfaBuilder {
       if (i + length > bytes.size()) throw InvalidGrammar("a literal of a regular language must be text");
       uint32_t code = length == 1 ? lead : lead & (0x7F >> length);
       for (int k = 1; k < length; ++k) code = code << 6 | (static_cast<uint8_t>(bytes[i + k]) & 0x3F);
-      const int32_t next = new_state();
+      i += length;
+      const int32_t next = i == bytes.size() ? task.to : new_state();
       nfa_.edges[state].push_back({number_of_set({{code, code}}), next});
       state = next;
-      i += length;
     }
-    add_empty(state, task.to);
+    if (bytes.empty()) add_empty(state, task.to);
   }
 
   void build_char_class(const Task& task, const Expression& e) {
@@ -117,12 +117,13 @@ class CodePointNfaBuilder {
 
   void build_sequence(const Task& task, const Expression& e) {
     int32_t state = task.from;
-    for (const int32_t child : source_.children_of(e)) {
-      const int32_t next = new_state();
-      tasks_.push_back({child, state, next});
+    const auto children = source_.children_of(e);
+    for (size_t i = 0; i < children.size(); ++i) {
+      const int32_t next = i + 1 == children.size() ? task.to : new_state();
+      tasks_.push_back({children[i], state, next});
       state = next;
     }
-    add_empty(state, task.to);
+    if (children.empty()) add_empty(state, task.to);
   }
 
   void build_repeat(const Task& task, const Expression& e) {
@@ -196,7 +197,7 @@ class SubsetConstruction {
   }
 
   // What the states reach over empty edges, as far as it has edges or accepts.
-  StateSet closure(const StateSet& states) {
+  const StateSet& closure(const StateSet& states) {
     ++round_;
     pending_.clear();
     const auto visit = [&](int32_t state) {
@@ -205,20 +206,20 @@ class SubsetConstruction {
       pending_.push_back(state);
     };
     for (const int32_t state : states) visit(state);
-    StateSet result;
+    closed_.clear();
     while (!pending_.empty()) {
       const int32_t state = pending_.back();
       pending_.pop_back();
       TimeLimit::tick();
-      if (state == 1 || !nfa_.edges[state].empty()) result.push_back(state);
+      if (state == 1 || !nfa_.edges[state].empty()) closed_.push_back(state);
       for (const int32_t target : nfa_.empty[state]) visit(target);
     }
-    std::sort(result.begin(), result.end());
-    return result;
+    std::sort(closed_.begin(), closed_.end());
+    return closed_;
   }
 
-  int32_t number_of(StateSet set) {
-    const auto [entry, added] = numbers_.try_emplace(std::move(set), static_cast<int32_t>(subsets_.size()));
+  int32_t number_of(const StateSet& set) {
+    const auto [entry, added] = numbers_.try_emplace(set, static_cast<int32_t>(subsets_.size()));
     if (added) {
       subsets_.push_back(&entry->first);
       check_dfa_size(static_cast<int64_t>(subsets_.size()), dfa_.alphabet.count);
@@ -235,17 +236,17 @@ class SubsetConstruction {
           TimeLimit::tick();
           reached_[letter].push_back(edge.target);
         }
-    std::vector<std::pair<StateSet, int32_t>> known;  // letters often lead to the same positions
+    known_.clear();  // letters often lead to the same positions
     for (int32_t letter = 0; letter < dfa_.alphabet.count; ++letter) {
-      StateSet& targets = reached_[letter];
+      const StateSet& targets = reached_[letter];
       if (targets.empty()) continue;
-      const auto same =
-          std::find_if(known.begin(), known.end(), [&](const auto& entry) { return entry.first == targets; });
-      const int32_t next = same != known.end() ? same->second : number_of(closure(targets));
-      if (same == known.end()) known.emplace_back(targets, next);
+      const auto same = std::find_if(known_.begin(), known_.end(),
+                                     [&](const auto& entry) { return reached_[entry.first] == targets; });
+      const int32_t next = same != known_.end() ? same->second : number_of(closure(targets));
+      if (same == known_.end()) known_.emplace_back(letter, next);
       dfa_.next[static_cast<size_t>(state) * dfa_.alphabet.count + letter] = next;
-      targets.clear();
     }
+    for (StateSet& targets : reached_) targets.clear();
   }
 
   const CodePointNfa& nfa_;
@@ -256,7 +257,8 @@ class SubsetConstruction {
   std::vector<const StateSet*> subsets_;
   std::vector<uint32_t> seen_;
   uint32_t round_ = 0;
-  StateSet pending_;
+  StateSet pending_, closed_;
+  std::vector<std::pair<int32_t, int32_t>> known_;  // letters, and the states they lead to
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <map>
 #include <span>
+#include <unordered_map>
 #include <utility>
 
 #include "automaton/alphabet.hpp"
@@ -16,12 +16,13 @@ class Predecessors {
   explicit Predecessors(const Dfa& dfa) : states_(dfa.state_count()) {
     const int32_t letters = dfa.alphabet.count;
     begin_.assign(static_cast<size_t>(states_) * letters + 1, 0);
-    for (int32_t state = 0; state < states_; ++state)
+    for (int32_t state = 0; state < states_; ++state) {
+      TimeLimit::tick(letters);
       for (int32_t letter = 0; letter < letters; ++letter) {
-        TimeLimit::tick();
         const int32_t target = dfa.target(state, letter);
         if (target != Dfa::kDead) ++begin_[place(target, letter) + 1];
       }
+    }
     for (size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
     sources_.resize(begin_.back());
     std::vector<uint32_t> next(begin_.begin(), begin_.end() - 1);
@@ -52,8 +53,8 @@ std::vector<uint8_t> reachable(const Dfa& dfa) {
   while (!pending.empty()) {
     const int32_t state = pending.back();
     pending.pop_back();
+    TimeLimit::tick(dfa.alphabet.count);
     for (int32_t letter = 0; letter < dfa.alphabet.count; ++letter) {
-      TimeLimit::tick();
       const int32_t target = dfa.target(state, letter);
       if (target == Dfa::kDead || found[target]) continue;
       found[target] = 1;
@@ -197,8 +198,8 @@ Dfa quotient(const Dfa& dfa, const std::vector<uint8_t>& live, const std::vector
   for (size_t i = 0; i < members.size(); ++i) {
     const int32_t member = members[i];
     result.accepts.push_back(dfa.accepts[member]);
+    TimeLimit::tick(dfa.alphabet.count);
     for (int32_t letter = 0; letter < dfa.alphabet.count; ++letter) {
-      TimeLimit::tick();
       const int32_t target = dfa.target(member, letter);
       if (target == Dfa::kDead || !live[target]) {
         result.next.push_back(Dfa::kDead);
@@ -215,29 +216,56 @@ Dfa quotient(const Dfa& dfa, const std::vector<uint8_t>& live, const std::vector
   return result;
 }
 
-// Letters that do the same in every state become one.
-Dfa merge_letters(const Dfa& dfa) {
-  std::map<std::vector<int32_t>, int32_t> columns;
-  std::vector<int32_t> names(dfa.alphabet.count), representatives;
-  std::vector<int32_t> column(dfa.state_count());
-  for (int32_t letter = 0; letter < dfa.alphabet.count; ++letter) {
-    for (int32_t state = 0; state < dfa.state_count(); ++state) column[state] = dfa.target(state, letter);
-    const auto [entry, added] = columns.try_emplace(column, static_cast<int32_t>(columns.size()));
-    if (added) representatives.push_back(letter);
-    names[letter] = entry->second;
+// For each letter the first one that does the same in every state. They are found by a hash of what they do;
+// letters of one hash that differ after all stay apart from all others.
+std::vector<int32_t> first_alike(const Dfa& dfa) {
+  const int32_t letters = dfa.alphabet.count;
+  std::vector<uint64_t> hashes(letters, 0);
+  const int32_t* row = dfa.next.data();
+  for (int32_t state = 0; state < dfa.state_count(); ++state, row += letters) {
+    TimeLimit::tick(letters);
+    for (int32_t letter = 0; letter < letters; ++letter)
+      hashes[letter] = (hashes[letter] ^ static_cast<uint32_t>(row[letter])) * 0x9E3779B97F4A7C15ull;
   }
-  if (static_cast<int32_t>(columns.size()) == dfa.alphabet.count) return dfa;
+  std::unordered_map<uint64_t, int32_t> by_hash;
+  std::vector<int32_t> first(letters);
+  for (int32_t letter = 0; letter < letters; ++letter)
+    first[letter] = by_hash.try_emplace(hashes[letter], letter).first->second;
+  row = dfa.next.data();
+  for (int32_t state = 0; state < dfa.state_count(); ++state, row += letters)
+    for (int32_t letter = 0; letter < letters; ++letter)
+      if (row[letter] != row[first[letter]]) first[letter] = letter;
+  return first;
+}
+
+// Letters that do the same in every state become one.
+Dfa merge_letters(Dfa dfa) {
+  const std::vector<int32_t> first = first_alike(dfa);
+  std::vector<int32_t> names(dfa.alphabet.count), kept;
+  for (int32_t letter = 0; letter < dfa.alphabet.count; ++letter) {
+    if (first[letter] == letter) {
+      names[letter] = static_cast<int32_t>(kept.size());
+      kept.push_back(letter);
+    } else {
+      names[letter] = names[first[letter]];
+    }
+  }
+  if (static_cast<int32_t>(kept.size()) == dfa.alphabet.count) return dfa;
   Dfa result;
-  result.alphabet = rename_letters(dfa.alphabet, names, static_cast<int32_t>(columns.size()));
-  result.accepts = dfa.accepts;
-  for (int32_t state = 0; state < dfa.state_count(); ++state)
-    for (const int32_t letter : representatives) result.next.push_back(dfa.target(state, letter));
+  result.alphabet = rename_letters(dfa.alphabet, names, static_cast<int32_t>(kept.size()));
+  result.accepts = std::move(dfa.accepts);
+  result.next.reserve(result.accepts.size() * kept.size());
+  for (int32_t state = 0; state < result.state_count(); ++state)
+    for (const int32_t letter : kept) result.next.push_back(dfa.target(state, letter));
   return result;
 }
 
 }  // namespace
 
-Dfa minimize(const Dfa& dfa) {
+Dfa minimize(Dfa whole) {
+  if (std::find(whole.accepts.begin(), whole.accepts.end(), 1) == whole.accepts.end())
+    return nothing(whole.alphabet);
+  const Dfa dfa = merge_letters(std::move(whole));  // all that follows looks at every letter of every state
   const Predecessors before(dfa);
   const std::vector<uint8_t> live = useful(dfa, before);
   if (!live[0]) return nothing(dfa.alphabet);

@@ -27,20 +27,27 @@ class Product {
   Product(const Dfa& one, const Dfa& other, SetOperation operation)
       : one_(one), other_(other), operation_(operation), letters_(refine(one.alphabet, other.alphabet)) {
     result_.alphabet = letters_.alphabet;
+    columns_ = static_cast<int64_t>(other.state_count()) + 1;
+    const int64_t cells = (one.state_count() + 1) * columns_;
+    if (cells <= kMaxCells) table_.assign(cells, -1);
   }
 
-  Dfa run() {
+  Combination run() {
     number_of(0, 0);
-    for (size_t i = 0; i < pairs_.size(); ++i)
-      for (int32_t letter = 0; letter < letters_.alphabet.count; ++letter) {
-        TimeLimit::tick();
-        const auto [one, other] = pairs_[i];
+    const int32_t letters = letters_.alphabet.count;
+    for (size_t i = 0; i < pairs_.size(); ++i) {
+      TimeLimit::tick(letters);
+      const auto [one, other] = pairs_[i];
+      for (int32_t letter = 0; letter < letters; ++letter) {
         const int32_t next_one = step(one_, one, letters_.letter_of_one[letter]);
         const int32_t next_other = step(other_, other, letters_.letter_of_other[letter]);
         const int32_t next = number_of(next_one, next_other);  // may grow the table
-        result_.next[i * letters_.alphabet.count + letter] = next;
+        result_.next[i * letters + letter] = next;
       }
-    return minimize(result_);
+    }
+    if (is_one_) return {Combination::Kind::kOne, {}};
+    if (is_other_) return {Combination::Kind::kOther, {}};
+    return {Combination::Kind::kNew, minimize(std::move(result_))};
   }
 
  private:
@@ -51,31 +58,45 @@ class Product {
 
   int32_t number_of(int32_t one, int32_t other) {
     if (!decides(operation_, one != Dfa::kDead,
-                 other != Dfa::kDead && operation_ != SetOperation::kDifference))
+                 other != Dfa::kDead && operation_ != SetOperation::kDifference)) {
+      if (one != Dfa::kDead) is_one_ = false;
+      if (other != Dfa::kDead) is_other_ = false;
       return Dfa::kDead;
-    const uint64_t key =
-        static_cast<uint64_t>(static_cast<uint32_t>(one)) << 32 | static_cast<uint32_t>(other);
-    const auto [entry, added] = numbers_.try_emplace(key, static_cast<int32_t>(pairs_.size()));
-    if (added) {
+    }
+    const int64_t cell = (one + 1) * columns_ + other + 1;
+    int32_t& number = table_.empty() ? numbers_.try_emplace(cell, -1).first->second : table_[cell];
+    if (number < 0) {
+      number = static_cast<int32_t>(pairs_.size());
       pairs_.emplace_back(one, other);
       check_dfa_size(static_cast<int64_t>(pairs_.size()), letters_.alphabet.count);
-      result_.accepts.push_back(decides(operation_, accepts(one_, one), accepts(other_, other)));
+      const bool in_one = accepts(one_, one), in_other = accepts(other_, other);
+      const bool is_accepted = decides(operation_, in_one, in_other);
+      if (is_accepted != in_one) is_one_ = false;
+      if (is_accepted != in_other) is_other_ = false;
+      result_.accepts.push_back(is_accepted);
       result_.next.resize(result_.next.size() + letters_.alphabet.count, Dfa::kDead);
     }
-    return entry->second;
+    return number;
   }
+
+  static constexpr int64_t kMaxCells = 1 << 14;
 
   const Dfa &one_, &other_;
   SetOperation operation_;
   CommonAlphabet letters_;
   Dfa result_;
-  std::unordered_map<uint64_t, int32_t> numbers_;
+  int64_t columns_;
+  std::vector<int32_t> table_;                    // numbers of pairs, if the possible ones are few
+  std::unordered_map<int64_t, int32_t> numbers_;  // else of those that come up
   std::vector<std::pair<int32_t, int32_t>> pairs_;
+  // Whether the texts are just those of one of the two, as far as the pairs tell. A state that is left out
+  // has texts, since every state can be completed.
+  bool is_one_ = true, is_other_ = true;
 };
 
 }  // namespace
 
-Dfa combine(const Dfa& one, const Dfa& other, SetOperation operation) {
+Combination combine(const Dfa& one, const Dfa& other, SetOperation operation) {
   return Product(one, other, operation).run();
 }
 
@@ -88,7 +109,7 @@ Dfa complement(const Dfa& dfa) {
   for (uint8_t& accepts : result.accepts) accepts = !accepts;
   result.accepts.push_back(1);
   check_dfa_size(result.state_count(), result.alphabet.count);
-  return minimize(result);
+  return minimize(std::move(result));
 }
 
 bool is_empty(const Dfa& dfa) { return dfa.state_count() == 1 && !dfa.accepts[0]; }

@@ -21,9 +21,9 @@ class TimeLimit {
   TimeLimit(const TimeLimit&) = delete;
   TimeLimit& operator=(const TimeLimit&) = delete;
 
-  // Counts a piece of work of about ten nanoseconds.
-  static void tick() {
-    if (++ticks_ >= kTicksPerCheck) check();
+  // Counts pieces of work of about ten nanoseconds.
+  static void tick(uint32_t pieces = 1) {
+    if ((ticks_ += pieces) >= kTicksPerCheck) check();
   }
 
  private:

@@ -48,8 +48,13 @@ Dfa from_program(const nb::bytes& program, const nb::bytes& literals) {
   return compute([&] { return determinize(decode_program(words, std::move(text), {"root"}, 0)); });
 }
 
-Dfa combined(const Dfa& one, const Dfa& other, SetOperation operation) {
-  return compute([&] { return combine(one, other, operation); });
+// One of the two automata itself where the result is that.
+nb::object combined(const nb::handle_t<Dfa>& one, const nb::handle_t<Dfa>& other, SetOperation operation) {
+  const Dfa &first = nb::cast<const Dfa&>(one), &second = nb::cast<const Dfa&>(other);
+  Combination found = compute([&] { return combine(first, second, operation); });
+  if (found.kind == Combination::Kind::kOne) return nb::borrow(one);
+  if (found.kind == Combination::Kind::kOther) return nb::borrow(other);
+  return nb::cast(std::move(found.dfa));
 }
 
 Dfa with_length(const Dfa& dfa, int64_t min, std::optional<int64_t> max) {
@@ -115,11 +120,15 @@ void bind_dfa(nb::module_& m) {
   nb::class_<Dfa>(m, "Dfa")
       .def_static("from_program", &from_program, "words"_a, "literals"_a)
       .def("intersect",
-           [](const Dfa& one, const Dfa& other) { return combined(one, other, SetOperation::kIntersection); })
-      .def("unite",
-           [](const Dfa& one, const Dfa& other) { return combined(one, other, SetOperation::kUnion); })
+           [](nb::handle_t<Dfa> one, nb::handle_t<Dfa> other) {
+             return combined(one, other, SetOperation::kIntersection);
+           })
+      .def("unite", [](nb::handle_t<Dfa> one,
+                       nb::handle_t<Dfa> other) { return combined(one, other, SetOperation::kUnion); })
       .def("subtract",
-           [](const Dfa& one, const Dfa& other) { return combined(one, other, SetOperation::kDifference); })
+           [](nb::handle_t<Dfa> one, nb::handle_t<Dfa> other) {
+             return combined(one, other, SetOperation::kDifference);
+           })
       .def("complement", [](const Dfa& dfa) { return compute([&] { return complement(dfa); }); })
       .def("with_length", &with_length, "min"_a, "max"_a.none())
       .def_prop_ro("state_count", &Dfa::state_count)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from functools import reduce
 
 import pytest
 
@@ -12,6 +13,7 @@ from grammar_core import GrammarLimitError
 from grammar_core.errors import UnsupportedFeatureError
 from grammar_core.frontends.json_schema.texts import TextLanguage
 from grammar_core.frontends.regex import RegexError
+from grammar_core.regular import RegularLanguage
 from tests.grammar_core.json_schema.scalar_grammars import Accepts, grammar_of
 
 _NAMES = ["a", "b", "ab", 'q"', "back\\slash", "", "é", "\U0001f600", "\n", "tab\t", "\x01", "/"]
@@ -79,6 +81,8 @@ def test_operations_are_those_of_sets(seed: int) -> None:
         assert one.intersect(other).contains(text) == (in_one and in_other)
         assert one.union(other).contains(text) == (in_one or in_other)
         assert one.complement().contains(text) == (not in_one)
+        assert one.without(other).contains(text) == (in_one and not in_other)
+    assert one.without(one).is_empty()
     assert one.intersect(one.complement()).is_empty()
     assert one.union(one.complement()).is_all()
 
@@ -158,6 +162,22 @@ def test_needless_escapes_are_read(pattern: str) -> None:
 def test_what_is_no_regular_expression_is_refused(pattern: str) -> None:
     with pytest.raises(RegexError):
         TextLanguage.matching(pattern)
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_a_conjunction_is_empty_when_no_text_is_in_all_parts(seed: int) -> None:
+    rng = random.Random(seed)
+    patterns = ["^(?:ab)*$", "^a{3,5}$", "^[ab]{2}$", "b$", "^.{4}", "^(?:aaa)+$", "^b", "^(?:abc|de)$"]
+    low = rng.randint(0, 6)
+    bounds = TextLanguage.length(low, rng.choice([None, low, low + 1, low + 3]))
+    parts = [bounds, *map(TextLanguage.matching, rng.sample(patterns, rng.randint(1, 3)))]
+    rng.shuffle(parts)
+    language = TextLanguage.all()
+    for part in parts:
+        language = language.intersect(part)
+        assert language.is_empty() == language.language.is_empty()
+    together = reduce(RegularLanguage.intersect, (part.language for part in parts))
+    assert language.is_empty() == together.is_empty()
 
 
 @pytest.mark.parametrize(
