@@ -13,6 +13,7 @@ constexpr int32_t kPlainWalk[] = {0};
 constexpr int32_t kTrieRoot = 0;
 constexpr int kMostDerivations = 3;  // within one another
 constexpr size_t kMostSharedOrigins = 64;
+constexpr size_t kCopiedPerTick = 16;
 constexpr size_t kMostSharedPlaces = 4'000;
 constexpr size_t kMostMerged = 4'000;  // nodes below the origins: merging them should not take long
 constexpr size_t kFewOrigins = 8;      // so few rests of tokens are not worth merging
@@ -56,40 +57,67 @@ StackNode MaskStore::relative_counter(const StackNode& node) const {
   return {kNone, node.counter, kBaseParents, within_reach(node.needed), within_reach(node.left)};
 }
 
-// A frame on top of a counted repetition is walked together with its counter.
-std::vector<MaskStore::CountedResult> MaskStore::results_of_item(StackArena& arena, Item item,
-                                                                 int32_t exit_set, bool may_walk) {
-  std::vector<int32_t> counters, ordinary;
-  for (const int32_t node : arena.parents(item.parents))
-    (arena.node(node).is_counter() ? counters : ordinary).push_back(node);
-  std::vector<CountedResult> found;
-  for (const int32_t counter : counters) {
-    TimeLimit::tick();
-    const StackNode node = arena.node(counter);  // a copy: the arena may be our own
-    found.push_back({result_on_counter(node, item.macro, exit_set, may_walk), node.parents});
-  }
-  if (!ordinary.empty()) {
-    const WalkResult* result = result_of_state(walk_.walker().state_of({item.macro, kBaseParents}), exit_set,
-                                               may_walk, {item.macro, automaton_.frame_reports(item.macro)});
-    found.push_back({result, arena.intern_parents(ordinary)});
+// The ways down from a set of parents over counters. Frames of one iteration end their way: what their
+// parents do is looked up when the frame ends. Counts within counts are followed down to the first parents
+// that are none: looked up one by one, their exits would be as many as the pairs of counts.
+std::vector<MaskStore::CounterPath> MaskStore::counter_paths(StackArena& arena, int32_t parents) {
+  std::vector<CounterPath> found, pending(1);
+  pending[0].below = parents;
+  while (!pending.empty()) {
+    CounterPath path = std::move(pending.back());
+    pending.pop_back();
+    std::vector<int32_t> ordinary;
+    for (const int32_t node : arena.parents(path.below)) {
+      const StackNode& top = arena.node(node);
+      const bool is_single = top.is_counter() && happens_once(top);
+      if (!top.is_counter() || (is_single && !path.counters.empty())) {
+        ordinary.push_back(node);
+        continue;
+      }
+      for (size_t copied = 0; copied <= path.counters.size(); copied += kCopiedPerTick) TimeLimit::tick();
+      CounterPath& next = is_single ? found.emplace_back(path) : pending.emplace_back(path);
+      next.counters.push_back(node);
+      next.below = top.parents;
+    }
+    if (ordinary.empty()) continue;
+    path.below = arena.intern_parents(ordinary);
+    found.push_back(std::move(path));
   }
   return found;
 }
 
-const WalkResult* MaskStore::result_on_counter(StackNode counter, int32_t macro, int32_t exit_set,
-                                               bool may_walk) {
-  const bool is_single = happens_once(counter);
-  if (!is_single) {
-    const WalkResult* result = count_result(counter, macro, exit_set, may_walk);
+std::vector<MaskStore::CountedResult> MaskStore::results_of_item(StackArena& arena, Item item,
+                                                                 int32_t exit_set, bool may_walk) {
+  std::vector<CountedResult> found;
+  for (const CounterPath& path : counter_paths(arena, item.parents))
+    found.push_back({result_on_path(arena, item.macro, path, exit_set, may_walk), path.below});
+  return found;
+}
+
+const WalkResult* MaskStore::result_on_path(StackArena& arena, int32_t macro, const CounterPath& path,
+                                            int32_t exit_set, bool may_walk) {
+  const bool is_single = path.counters.size() == 1 && happens_once(arena.node(path.counters[0]));
+  if (path.counters.size() == 1 && !is_single) {
+    const WalkResult* result = count_result(arena.node(path.counters[0]), macro, exit_set, may_walk);
     if (result != nullptr || !may_walk) return result;
   }
   StackArena& own = walk_.walker().arena();
-  const int32_t relative = own.single_parent(own.intern_node(relative_counter(counter)));
-  const Frame frame = is_single ? Frame{macro, automaton_.counter(counter.counter).reports} : Frame{};
+  int32_t relative = kBaseParents;
+  for (size_t i = path.counters.size(); i-- > 0;) {
+    TimeLimit::tick();
+    StackNode node = relative_counter(arena.node(path.counters[i]));  // a copy: the arena may be our own
+    node.parents = relative;
+    relative = own.single_parent(own.intern_node(node));
+  }
+  Frame frame;
+  if (path.counters.empty())
+    frame = {macro, automaton_.frame_reports(macro)};
+  else if (is_single)
+    frame = {macro, automaton_.counter(arena.node(path.counters[0]).counter).reports};
   const WalkResult* result =
       result_of_state(walk_.walker().state_of({macro, relative}), exit_set, may_walk, frame);
   if (!is_single || result == nullptr || exit_set != kWholeTrie) return result;
-  const uint64_t key = counted_key(counter.counter, macro);
+  const uint64_t key = counted_key(arena.node(path.counters[0]).counter, macro);
   if (single_results_.find(key) == 0) single_results_.insert(key, reinterpret_cast<uint64_t>(result));
   return result;
 }
@@ -337,7 +365,15 @@ std::vector<Exit> MaskStore::group_exits(std::vector<std::pair<int32_t, int32_t>
   return exits;
 }
 
-// For the common case of one counter over ordinary parents, without the lock.
+// Whether all counters of a set of parents take one iteration.
+bool MaskStore::has_single_counters(const StackArena& arena, int32_t parents) const {
+  const auto nodes = arena.parents(parents);
+  return std::all_of(nodes.begin(), nodes.end(), [&](int32_t node) {
+    return !arena.node(node).is_counter() || happens_once(arena.node(node));
+  });
+}
+
+// For the common case of one counter over other parents, without the lock.
 MaskStore::CountedResult MaskStore::known_counted_result(const StackArena& arena, Item item,
                                                          int32_t exit_set) const {
   const auto parents = arena.parents(item.parents);
@@ -346,6 +382,7 @@ MaskStore::CountedResult MaskStore::known_counted_result(const StackArena& arena
   const uint64_t key = counted_key(node.counter, item.macro);
   if (happens_once(node))
     return {reinterpret_cast<const WalkResult*>(single_results_.find(key)), node.parents};
+  if (arena.has_counters(node.parents) && !has_single_counters(arena, node.parents)) return {nullptr, kNone};
   const uint64_t found = whole_counted_walks_.find(key);
   if (found == 0) return {nullptr, kNone};
   const CountedWalk& walk = *reinterpret_cast<const CountedWalk*>(found);

@@ -104,7 +104,13 @@ class MaskStore {
     const MemoryUpdate update{*this};
     return results_of_item(arena, item, exit_set, may_walk);
   }
-  const WalkResult* result_on_counter(StackNode counter, int32_t macro, int32_t exit_set, bool may_walk);
+  struct CounterPath {
+    std::vector<int32_t> counters;  // nodes of the arena, from the top downwards
+    int32_t below = kNone;
+  };
+  std::vector<CounterPath> counter_paths(StackArena& arena, int32_t parents);
+  const WalkResult* result_on_path(StackArena& arena, int32_t macro, const CounterPath& path,
+                                   int32_t exit_set, bool may_walk);
   std::vector<CountedResult> results_of_item(StackArena& arena, Item item, int32_t exit_set, bool may_walk);
   // A frame on its own, and what is handed to its parents when it ends; kNone for anything else.
   struct Frame {
@@ -150,6 +156,7 @@ class MaskStore {
 
   // A lazy rule's or a budget's counter: there is no count to tell apart.
   bool happens_once(const StackNode& node) const { return automaton_.counter(node.counter).max == 1; }
+  bool has_single_counters(const StackArena& arena, int32_t parents) const;
   CountedResult known_counted_result(const StackArena& arena, Item item, int32_t exit_set) const;
   const WalkResult* count_result(StackNode counter, int32_t macro, int32_t exit_set, bool may_walk);
   CountedWalk* counted_walk(int32_t counter, int32_t macro, int32_t exit_set, bool may_walk);
