@@ -46,12 +46,13 @@ class Copies {
     std::vector<int64_t> size(source_.expressions.size(), 0);
     texts_.resize(source_.expressions.size());
     for (const int32_t rule : order) {  // callees first
+      facts_.recursive[rule] = components.cyclic[components.of[rule]];
+      is_recursive_ = facts_.recursive[rule] != 0;
       for (int32_t e = ranges_[rule].begin; e < ranges_[rule].end; ++e) {
         size[e] = expanded_size(e, size);
         texts_[e] = text_kind(e);
       }
       const int64_t body_size = size[source_.rule_bodies[rule]];
-      facts_.recursive[rule] = components.cyclic[components.of[rule]];
       const bool is_plain = !facts_.recursive[rule] && !source_.rule_options[rule].any();
       const TextKind& text = texts_[source_.rule_bodies[rule]];
       const bool is_short_text = text.calls_nothing && !text.loops;
@@ -186,7 +187,9 @@ class Copies {
     const int64_t copies = std::max<int64_t>(e.max == kUnbounded ? e.min : e.max, 1);
     const int64_t unrolled = saturating_multiply(copies, body_size);
     const TextKind& body = texts_[e.first];
-    const bool is_short = !body.has_free_text && (copies <= kFewCopies || !body.has_letters);
+    // Where a rule is recursive, readings may differ in their counts, and states are fewer than counters.
+    const bool is_short =
+        is_recursive_ || (!body.has_free_text && (copies <= kFewCopies || !body.has_letters));
     if (copies == 1 || (unrolled <= kUnrollAlways && (is_short || must_unroll_[index]))) return unrolled;
     if (!must_unroll_[index]) {
       facts_.counted[index] = 1;
@@ -207,6 +210,7 @@ class Copies {
   std::vector<Adjacency::Placed> references_;
   std::vector<int32_t> reference_count_;
   std::vector<TextKind> texts_;  // by expression
+  bool is_recursive_ = false;    // the rule whose expressions are looked at
 };
 
 }  // namespace
