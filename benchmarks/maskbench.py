@@ -71,7 +71,7 @@ class OurEngine:
             compiled = self._compiler.compile_json_schema(schema, strict_mode=False, any_order=True)
         except self._api.GrammarError as error:
             keyword = getattr(error, "keyword", None) or getattr(error, "limit", None)
-            raise RefusedError(keyword or error.message[:60]) from error
+            raise RefusedError(keyword or type(error).__name__) from error
         return lambda: self._start(compiled)
 
     def _start(self, compiled: Any) -> Session:
