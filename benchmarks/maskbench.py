@@ -3,8 +3,8 @@
 Each line of the corpus is {name, schema, tests: [{valid, data}]}. Every engine compiles each schema, and
 replays the tokens of each instance (`json.dumps(data, ensure_ascii=False)`): a step fills the mask, looks up
 the next token in it and accepts it, less the time that reading the clock takes; after the last token the stop
-token must be allowed. A schema passes when its valid instances go through and its invalid ones do not. Engines
-run in processes of their own, which are ended when one schema takes too long.
+token must be allowed. A schema passes when its valid instances go through and its invalid ones do not.
+Engines run in processes of their own, which are ended when one schema takes too long.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import platform
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -78,7 +79,7 @@ class OurEngine:
     def _start(self, compiled: Any) -> Session:
         matcher = self._api.GrammarMatcher(compiled)
         row = empty_row(self._info.vocab_size)
-        return Session(lambda: matcher.fill_next_token_bitmask(row, 0), matcher.accept_token, row[0])
+        return Session(partial(matcher.fill_next_token_bitmask, row, 0), matcher.accept_token, row[0])
 
 
 class XGrammarEngine:
@@ -102,7 +103,7 @@ class XGrammarEngine:
         matcher = self._api.GrammarMatcher(compiled)
         bitmask = self._api.allocate_token_bitmask(1, self._info.vocab_size)
         fill = matcher.fill_next_token_bitmask
-        return Session(lambda: self._fill(fill, bitmask), matcher.accept_token, bitmask.numpy()[0])
+        return Session(partial(self._fill, fill, bitmask), matcher.accept_token, bitmask.numpy()[0])
 
     @staticmethod
     def _fill(fill: Callable[[Any, int], bool], bitmask: Any) -> None:
@@ -130,7 +131,7 @@ class LlguidanceEngine:
         matcher = first.deep_copy()
         row = empty_row(self._size)[0]
         address, size = row.ctypes.data, row.nbytes
-        return Session(lambda: matcher.unsafe_compute_mask_ptr(address, size), matcher.consume_token, row)
+        return Session(partial(matcher.unsafe_compute_mask_ptr, address, size), matcher.consume_token, row)
 
 
 _ENGINES: dict[str, Callable[[BenchVocabulary], Any]] = {
