@@ -355,9 +355,10 @@ const std::vector<NextIteration>& MacroAutomaton::compute_next_iterations(int32_
 // Within an edge of counted paths, if only edges are left whose ends are farther off than that of another
 // one.
 int64_t MacroAutomaton::iterations_needed(int32_t context, std::span<const int32_t> states) const {
-  const Symbol& edge = nfa_.symbols()[contexts_[context].wanted[0]];
+  const int32_t symbol = contexts_[context].wanted[0];
+  const Symbol& edge = nfa_.symbols()[symbol];
   if (edge.paths < 0 || edge.is_counter()) return 0;
-  const int64_t needed = 1 + nfa_.path_rest(states, edge.paths);
+  const int64_t needed = 1 + nfa_.path_rest(states, symbol);
   return needed > nfa_.paths(edge.paths).rest[edge.path_source] ? needed : 0;
 }
 
@@ -374,7 +375,7 @@ int64_t MacroAutomaton::iterations_ahead(int32_t id, int32_t macro) {
   const MacroState& m = states_[macro];
   const int32_t edge = contexts_[m.context].wanted[0];
   if (begins) return nfa_.paths(counter.paths).to_end(nfa_.symbols()[edge].path_source);
-  return 1 + nfa_.path_rest(state_sets_[m.states], counter.paths);
+  return 1 + nfa_.path_rest(state_sets_[m.states], edge);
 }
 
 int32_t MacroAutomaton::next_token(int32_t id, int32_t token) {

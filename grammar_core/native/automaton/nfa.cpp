@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "automaton/nfa_builder.hpp"
 #include "automaton/time_limit.hpp"
@@ -91,16 +92,18 @@ void Nfa::compute_byte_classes() {
   }
 }
 
-int64_t Nfa::path_rest(std::span<const int32_t> states, int32_t paths) const {
-  const CountedPaths& counted = paths_[paths];
+int64_t Nfa::path_rest(std::span<const int32_t> states, int32_t symbol) const {
+  const CountedPaths& paths = paths_[symbols_[symbol].paths];
+  const int64_t least = paths.rest[symbols_[symbol].path_source] - 1;  // that any edge of the state leads to
   std::vector<int32_t> reached(states.begin(), states.end());
+  std::unordered_set<int32_t> known(states.begin(), states.end());
   int64_t rest = kUnbounded;
-  for (size_t i = 0; i < reached.size(); ++i) {
-    const auto reach = [&](int32_t state) {
-      if (std::find(reached.begin(), reached.end(), state) == reached.end()) reached.push_back(state);
-    };
+  const auto reach = [&](int32_t state) {
+    if (known.insert(state).second) reached.push_back(state);
+  };
+  for (size_t i = 0; i < reached.size() && rest > least; ++i) {
     const int32_t state = reached[i];
-    if (accepts_[state] >= 0) rest = std::min(rest, counted.to_end(symbols_[accepts_[state]].path_target));
+    if (accepts_[state] >= 0) rest = std::min(rest, paths.to_end(symbols_[accepts_[state]].path_target));
     for (const ByteEdge& e : byte_edges(state)) reach(e.target);
     for (const int32_t target : empty_edges(state)) reach(target);
   }

@@ -140,8 +140,9 @@ class Nfa {
   // The automaton that is reached from `states` of a symbol, as numbers: equal for equal automata, whatever
   // the grammar. Empty if it calls anything, or is large.
   std::vector<int32_t> shape(std::span<const int32_t> states, int32_t symbol) const;
-  // The fewest edges of counted paths from some of `states` on, which lie within an edge, to an end.
-  int64_t path_rest(std::span<const int32_t> states, int32_t paths) const;
+  // The fewest edges of counted paths behind that of one of `states`, which lie within edges of the state
+  // that the edge `symbol` leaves.
+  int64_t path_rest(std::span<const int32_t> states, int32_t symbol) const;
 
   size_t memory_bytes() const;
   // Of the derived states so far.
