@@ -26,10 +26,10 @@ def expand_counted_automata(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
 def expand_counted_automaton(counted: CountedAutomaton) -> Automaton:
     """The same texts; raises GrammarLimitError when it would need more than MAX_STATES states."""
     useful = set(useful_states(counted.body))
-    edges_of: dict[int, list[tuple[int, Edge]]] = {}
+    edges_of: dict[int, list[Edge]] = {}
     for edge in counted.body.edges:
         if edge[0] in useful and edge[1] in useful:
-            edges_of.setdefault(edge[0], []).append((edge[1], edge))
+            edges_of.setdefault(edge[0], []).append(edge)
     # Beyond the least number of edges, none is told apart from more where there is no most.
     last = counted.min if counted.max is None else counted.max
     numbers = {(0, 0): 0}
@@ -39,7 +39,7 @@ def expand_counted_automaton(counted: CountedAutomaton) -> Automaton:
         check()
         if count == last and counted.max is not None:
             continue
-        for target, (_, _, label) in edges_of.get(state, ()):
+        for _, target, label in edges_of.get(state, ()):
             key = target, min(count + 1, last)
             if key not in numbers:
                 if len(numbers) == MAX_STATES:

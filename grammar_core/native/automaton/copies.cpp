@@ -4,6 +4,7 @@
 
 #include "automaton/adjacency.hpp"
 #include "automaton/components.hpp"
+#include "automaton/counting_limits.hpp"
 #include "automaton/errors.hpp"
 
 namespace syntagma {
@@ -14,8 +15,6 @@ constexpr int64_t kInlineText = 128;   // the same for a rule that calls nothing
 constexpr int64_t kInlineSingle = 4096;  // the same for a rule with a single caller
 constexpr int64_t kWideClass = 128;      // characters from which on a loop over a class is free text
 constexpr int64_t kUnrollAlways = 64;    // expanded size up to which a repetition becomes copies
-constexpr int64_t kManyLetters = 26;     // characters from which on a class is part of very many tokens
-constexpr int64_t kFewCopies = 4;        // up to which a repetition of such a class becomes copies
 constexpr int64_t kUnrollLimit = 1'000;  // expanded size of a repetition that must become copies
 
 int64_t saturating_add(int64_t a, int64_t b) {

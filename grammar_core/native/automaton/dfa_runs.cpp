@@ -2,14 +2,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "automaton/counting_limits.hpp"
 #include "automaton/dfa.hpp"
 #include "automaton/time_limit.hpp"
 
 namespace syntagma {
 namespace {
-
-constexpr uint32_t kManyLetters = 26;  // characters from which on each state of a chain has masks of its own
-constexpr size_t kShortestRun = 5;     // characters; shorter ones stay states
 
 class RunFolder {
  public:
@@ -25,7 +23,7 @@ class RunFolder {
       incoming_label_[edge.target] = edge.label;
     }
     for (const auto& ranges : whole_.labels) {
-      uint32_t letters = 0;
+      int64_t letters = 0;
       for (const CodePointRange range : ranges) letters += range.high - range.low + 1;
       is_large_.push_back(letters >= kManyLetters);
     }
@@ -81,13 +79,13 @@ class RunFolder {
     while (same > 1 && rests[same - 1] == rests[end]) --same;
     size_t begin = same - 1;  // nothing else can be done between this state and those
     while (begin > 0 && rests[begin].empty()) --begin;
-    if (end - begin >= kShortestRun && !reads_on(rests[end], label))
+    if (end - begin > kFewCopies && !reads_on(rests[end], label))
       replace(chain, begin, static_cast<int64_t>(same - begin), loop);
   }
 
   // Whether letters of a run are read behind it too: tokens would leave the run wherever it may end.
   bool reads_on(const std::vector<std::pair<int32_t, int32_t>>& rest, int32_t label) const {
-    uint32_t letters = 0;
+    int64_t letters = 0;
     for (const auto& [other, target] : rest) {
       if (other < 0) continue;
       for (const CodePointRange one : whole_.labels[label])

@@ -219,12 +219,8 @@ void NfaBuilder::build_loop(const Task& task, int32_t body) {
 void NfaBuilder::build_repeat(const Task& task, const Expression& e) {
   const auto body = static_cast<int32_t>(e.first);
   if (e.max == 0 || !facts_.productive(body)) return add_empty(task.from, task.to);
-  if (facts_.counted[task.expression] && !in_lazy(task)) {
-    if (facts_.nullable[task.expression]) add_empty(task.from, task.to);
-    if (facts_.nonempty[task.expression])
-      calls_.push_back({task.from, {counter_symbol(task.expression), task.to}});
-    return;
-  }
+  if (facts_.counted[task.expression] && !in_lazy(task))
+    return add_call(task, [&] { return counter_symbol(task.expression); });
   if (e.max != kUnbounded || e.min > 1) return build_copies(task, e);
   if (e.min == 0) return build_loop(task, body);
   const int32_t begin = new_state(task.owner), end = new_state(task.owner);
@@ -293,18 +289,14 @@ void NfaBuilder::build_label(const Task& task, bool may_copy) {
   const Expression& e = source_.expressions[task.expression];
   const bool is_called = !may_copy && e.op == Op::kRuleRef && facts_.inlined[e.first];
   if (!is_called || in_lazy(task)) return add_task(task.expression, task.from, task.to, task.owner);
-  if (facts_.nullable[task.expression]) add_empty(task.from, task.to);
-  if (facts_.nonempty[task.expression])
-    calls_.push_back({task.from, {rule_symbol(static_cast<int32_t>(e.first)), task.to}});
+  add_call(task, [&] { return rule_symbol(static_cast<int32_t>(e.first)); });
 }
 
 void NfaBuilder::build_members(const Task& task) {
   if (in_lazy(task))
     throw InvalidGrammar("The lazy rule \"" + source_.rule_names[nfa_.symbols_[task.owner].rule] +
                          "\" must have a body without Members");
-  if (facts_.nullable[task.expression]) add_empty(task.from, task.to);
-  if (facts_.nonempty[task.expression])
-    calls_.push_back({task.from, {members_symbol(task.expression), task.to}});
+  add_call(task, [&] { return members_symbol(task.expression); });
 }
 
 int32_t NfaBuilder::members_symbol(int32_t expression) {

@@ -43,6 +43,13 @@ class NfaBuilder {
   int32_t root_symbol();
   bool in_lazy(const Task& task) const { return nfa_.symbols_[task.owner].lazy; }
   void add_empty(int32_t from, int32_t to) { empty_.push_back({from, to}); }
+  // A call of the symbol that `make_symbol()` gives, which consumes a text, and an empty edge beside it where
+  // the task's expression may be empty.
+  template <typename MakeSymbol>
+  void add_call(const Task& task, MakeSymbol make_symbol) {
+    if (facts_.nullable[task.expression]) add_empty(task.from, task.to);
+    if (facts_.nonempty[task.expression]) calls_.push_back({task.from, {make_symbol(), task.to}});
+  }
   void run_task(const Task& task);
   void build_literal(const Task& task, const Expression& e);
   void build_char_class(const Task& task, const Expression& e);

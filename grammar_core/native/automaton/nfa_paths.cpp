@@ -57,9 +57,7 @@ struct UsefulPaths {
 // Where a repetition is counted on the stack, so are the edges of these paths.
 void NfaBuilder::build_counted_paths(const Task& task, const Expression& e) {
   if (in_lazy(task)) return build_path_copies(task, e);
-  if (facts_.nullable[task.expression]) add_empty(task.from, task.to);
-  if (facts_.nonempty[task.expression])
-    calls_.push_back({task.from, {paths_symbol(task.expression), task.to}});
+  add_call(task, [&] { return paths_symbol(task.expression); });
 }
 
 int32_t NfaBuilder::paths_symbol(int32_t expression) {

@@ -118,7 +118,7 @@ class MaskStore {
     int32_t reports = 0;
   };
   const WalkResult* result_of_state(int32_t state, int32_t exit_set, bool may_walk, Frame frame);
-  const WalkResult* walk(int32_t start, int32_t exit_set, Frame frame);
+  const WalkResult* walk(int32_t start, int32_t exit_set, const FrameRows::Key& shared, int32_t reports);
   WalkFindings run(int32_t state, int32_t exit_set, Leaving leaving = Leaving::kFollowed);
   size_t nodes_below(int32_t exit_set) const;
   void go_on(int32_t state, int32_t exit_set, WalkFindings& findings);
@@ -127,8 +127,8 @@ class MaskStore {
   const MergedTrie* merged_trie(int32_t exit_set, bool build);
   FrameRows::Key shared_key(Frame frame, int32_t exit_set, std::span<const int32_t> kind);
   FrameRows::Key with_follow(FrameRows::Key key, int32_t reports);
-  std::unique_ptr<WalkResult> find_shared(Frame frame, int32_t exit_set);
-  void share(Frame frame, int32_t exit_set, const WalkFindings* all, const WalkResult& result);
+  std::unique_ptr<WalkResult> find_shared(const FrameRows::Key& key, int32_t reports);
+  void share(const FrameRows::Key& key, int32_t reports, const WalkFindings* all, const WalkResult& result);
   std::unique_ptr<CountedWalk> run_counted_walk(int32_t start, int32_t exit_set);
   std::unique_ptr<CountedWalk> adopt_counted(const FrameWalk& walk, int32_t reports);
   void share_counted(const FrameRows::Key& key, const CountedWalk& walk);

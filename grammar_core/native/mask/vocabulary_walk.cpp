@@ -126,19 +126,18 @@ WalkFindings VocabularyWalk::run(int32_t start, const MergedTrie& rests, Leaving
       continue;
     }
     const int32_t reports = walker_.reports(state);
-    if (reports != 0)
-      for (const int32_t place : rests.places(node))
-        if (leaving == Leaving::kAll || may_continue(static_cast<uint32_t>(place), reports))
-          findings.leaving.push_back({reports, place, 0});
+    if (reports != 0) add_leaving(reports, rests.places(node), findings, leaving);
     path_[n.depth] = {state, 0};
     node = walker_.has_items(state) ? node + 1 : n.subtree_end;
   }
   return findings;
 }
 
-void VocabularyWalk::add_leaving(int32_t reports, std::span<const int32_t> nodes, WalkFindings& findings) {
+void VocabularyWalk::add_leaving(int32_t reports, std::span<const int32_t> nodes, WalkFindings& findings,
+                                 Leaving leaving) {
   for (const int32_t node : nodes)
-    if (may_continue(static_cast<uint32_t>(node), reports)) findings.leaving.push_back({reports, node, 0});
+    if (leaving == Leaving::kAll || may_continue(static_cast<uint32_t>(node), reports))
+      findings.leaving.push_back({reports, node, 0});
 }
 
 WalkDifference VocabularyWalk::compare(int32_t start, int32_t other) {

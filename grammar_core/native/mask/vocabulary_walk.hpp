@@ -69,8 +69,9 @@ class VocabularyWalk {
   WalkDifference compare(int32_t start, int32_t other);
   // Whether tokens through `node` have a next byte that may follow `reports`.
   bool may_continue(uint32_t node, int32_t reports);
-  // Adds the places of `nodes` where `reports` are handed to the base and tokens may go on.
-  void add_leaving(int32_t reports, std::span<const int32_t> nodes, WalkFindings& findings);
+  // Adds the places of `nodes` where `reports` are handed to the base.
+  void add_leaving(int32_t reports, std::span<const int32_t> nodes, WalkFindings& findings,
+                   Leaving leaving = Leaving::kFollowed);
 
  private:
   struct Follow {
