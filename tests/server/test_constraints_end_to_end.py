@@ -126,7 +126,7 @@ def chat(url: str, model: str) -> ChatOpenAI:
 
 
 def content(client: httpx.Client, **fields: Any) -> str:
-    body = {"messages": ASK, "max_tokens": 120, "temperature": 1.0, **fields}
+    body = {"messages": ASK, "max_tokens": 120, "temperature": 1.0, "seed": 7, **fields}
     response = client.post(URL, json=body)
     assert response.status_code == 200, response.text
     choice = response.json()["choices"][0]
