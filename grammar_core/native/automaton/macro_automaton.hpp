@@ -12,6 +12,7 @@
 // that right recursion runs in constant stack.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -165,6 +166,11 @@ class MacroAutomaton {
   std::vector<int32_t> regular_frame(int32_t id);
   // Bytes that a state reads inside its frame.
   ByteSet live_bytes(int32_t id);
+  // Bytes that may lead to different states from two states of one frame, inside it; all bytes if that is not
+  // said by their edges alone.
+  ByteSet differing_bytes(int32_t a, int32_t b);
+  // A letter that leads where most letters lead, inside the frame; -1 if there is no such or calls matter.
+  int usual_letter(int32_t id);
   bool is_frame_start(int32_t id) {
     const std::lock_guard lock(mutex_);
     return contexts_[states_[id].context].start == id;
@@ -204,6 +210,9 @@ class MacroAutomaton {
   int32_t intern_counter(Counter counter);
   int32_t union_reports(int32_t a, int32_t b);
   int32_t single_report(int32_t symbol) { return report_sets_.intern({&symbol, 1}); }
+  // By byte: the one state that `states` lead to; kNone for none and kUnknown for several.
+  using ByteTargets = std::array<int32_t, 256>;
+  ByteTargets byte_targets(std::span<const int32_t> states);
   bool completes_options() const;
   bool ends_early(int32_t context) const;
   bool is_early_state(int32_t context, int32_t nfa_state) const;

@@ -146,14 +146,18 @@ WalkDifference VocabularyWalk::compare(int32_t start, int32_t other) {
   const auto trie = vocabulary_.trie();
   path_[0] = {start, 0, other};
   size_t visited = 0;
-  for (uint32_t node = 1; node < trie.size();) {
+  for (uint32_t node = first_differing(0); node < trie.size();) {
     const TrieNode& n = trie[node];
     TimeLimit::tick();
     const PathEntry& before = path_[n.depth - 1];
+    if (!before.live.contains(n.byte)) {
+      node = after_subtree(node);
+      continue;
+    }
     const int32_t mine = before.state == kNone ? kNone : walker_.next(before.state, n.byte);
     const int32_t theirs = before.other == kNone ? kNone : walker_.next(before.other, n.byte);
     if (mine == theirs || (n.byte >= kFirstLead && walker_.continue_alike(mine, theirs))) {
-      node = n.subtree_end;
+      node = after_subtree(node);
       continue;
     }
     if (++visited > kLargeDifference) {
@@ -171,9 +175,21 @@ WalkDifference VocabularyWalk::compare(int32_t start, int32_t other) {
     leaves(mine, found.entered);
     leaves(theirs, found.left);
     path_[n.depth] = {mine, 0, theirs};
-    ++node;
+    node = n.subtree_end == node + 1 ? after_subtree(node) : first_differing(node);
   }
   return found;
+}
+
+// The first child of `node` that its two states on the path may read differently; or what comes after.
+uint32_t VocabularyWalk::first_differing(uint32_t node) {
+  const TrieNode& n = vocabulary_.trie()[node];
+  PathEntry& entry = path_[n.depth];
+  entry.live = walker_.differing_bytes(entry.state, entry.other);
+  entry.fan = vocabulary_.fan(node);
+  entry.end = n.subtree_end;
+  if (entry.fan == nullptr) return node + 1;
+  const uint32_t child = entry.fan->next_child(-1, entry.live);
+  return child != 0 ? child : n.subtree_end;
 }
 
 // Whether `state` loops over every byte below `node`. When iterations are counted, it must also be one where

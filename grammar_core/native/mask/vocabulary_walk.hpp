@@ -81,6 +81,7 @@ class VocabularyWalk {
 
   void walk_below(uint32_t origin, int32_t start, bool counted, Leaving leaving, WalkFindings& findings);
   uint32_t first_below(uint32_t node);
+  uint32_t first_differing(uint32_t node);
   uint32_t after_subtree(uint32_t node) const;
   bool consumes_all_below(int32_t before, int32_t state, uint32_t node, bool counted);
   bool reads_all_children(int32_t state, uint32_t node);

@@ -76,6 +76,17 @@ const ByteSet& WalkAutomaton::compute_live(int32_t state) {
   return states_[state].live;
 }
 
+ByteSet WalkAutomaton::differing_bytes(int32_t a, int32_t b) {
+  if (a == kNone) return live_bytes(b);
+  if (b == kNone) return live_bytes(a);
+  const Item mine = lone_item(a), theirs = lone_item(b);
+  if (mine.macro != kNone && theirs.macro != kNone)
+    return automaton_.differing_bytes(mine.macro, theirs.macro);
+  ByteSet either = live_bytes(a);
+  either.merge(live_bytes(b));
+  return either;
+}
+
 bool WalkAutomaton::is_within_character(int32_t state) {
   const std::vector<Item> all = items(state);
   return states_[state].reports == 0 && std::all_of(all.begin(), all.end(), [&](const Item& item) {
@@ -106,17 +117,17 @@ int32_t WalkAutomaton::resumed(int32_t parents, int32_t reports) {
 }
 
 int32_t WalkAutomaton::usual_target(int32_t state) {
+  const Item item = lone_item(state);
   int32_t candidate = kNone;
-  int lead = 0;  // R. Boyer and J. Moore, "MJRTY: a fast majority vote algorithm", 1991
-  for (int byte = 'a'; byte <= 'z'; ++byte) {
-    const int32_t target = next(state, static_cast<uint8_t>(byte));
-    if (target == candidate) {
-      ++lead;
-    } else if (lead == 0) {
-      candidate = target;
-      lead = 1;
-    } else {
-      --lead;
+  if (item.macro != kNone && !automaton_.state(item.macro).has_calls) {
+    const int letter = automaton_.usual_letter(item.macro);
+    if (letter >= 0) candidate = next(state, static_cast<uint8_t>(letter));
+  } else {
+    int lead = 0;  // R. Boyer and J. Moore, "MJRTY: a fast majority vote algorithm", 1991
+    for (int byte = 'a'; byte <= 'z'; ++byte) {
+      const int32_t target = next(state, static_cast<uint8_t>(byte));
+      if (lead == 0) candidate = target;
+      lead += target == candidate ? 1 : -1;
     }
   }
   return candidate != state && candidate != kNone && has_items(candidate) ? candidate : kNone;

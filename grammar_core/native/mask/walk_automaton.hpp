@@ -55,6 +55,8 @@ class WalkAutomaton {
   const ByteSet& live_bytes(int32_t state) {
     return states_[state].live_known ? states_[state].live : compute_live(state);
   }
+  // Bytes that may lead to different states from two states, either of them kNone perhaps.
+  ByteSet differing_bytes(int32_t a, int32_t b);
   // Token sets that may come next in `state`, as indices into Nfa::token_sets.
   std::vector<int32_t> token_sets(int32_t state);
   // Iterations of the counter right above the base that this byte finishes: 0 or 1, or kUncountable when the
