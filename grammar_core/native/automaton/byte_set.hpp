@@ -32,10 +32,18 @@ class ByteSet {
     }
     return 256;
   }
+  // The smallest member after `byte`, or 256.
+  int next(int byte) const { return next_common(byte, *this); }
   // How many members are smaller than `byte`.
   int count_below(uint8_t byte) const {
     int count = std::popcount(words_[byte >> 6] & ((uint64_t{1} << (byte & 63)) - 1));
     for (int word = 0; word < byte >> 6; ++word) count += std::popcount(words_[word]);
+    return count;
+  }
+
+  int size() const {
+    int count = 0;
+    for (const uint64_t word : words_) count += std::popcount(word);
     return count;
   }
 

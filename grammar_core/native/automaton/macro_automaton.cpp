@@ -175,8 +175,17 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   const int32_t key[] = {context, is_start, reports, set_id, captured, early};
   const int32_t id = state_keys_.intern(key);
   if (id < static_cast<int32_t>(states_.size())) return id;
-  account(sizeof(MacroState) + nfa_.class_count() * sizeof(int32_t) + 64);
+  ByteSet live, live_classes;
+  for (const int32_t s : states)
+    for (const ByteEdge& edge : nfa_.byte_edges(s)) {
+      live.add_range(edge.low, edge.high);
+      live_classes.add_range(nfa_.class_of(edge.low), nfa_.class_of(edge.high));
+    }
+  const int live_count = live_classes.size();
+  account(sizeof(MacroState) + live_count * sizeof(int32_t) + 64);
   MacroState& m = states_.emplace_back();
+  m.live = live;
+  m.live_classes = live_classes;
   m.context = context;
   m.reports = reports;
   m.has_edges = !states.empty();
@@ -191,8 +200,8 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   if (early && nfa_.symbols()[occurrence].records()) m.early_capture = occurrence;
   m.states = set_id;
   if (!is_start && !states.empty()) m.iterations_needed = iterations_needed(context, states);
-  m.next = std::make_unique<std::atomic<int32_t>[]>(nfa_.class_count());
-  for (int i = 0; i < nfa_.class_count(); ++i) m.next[i].store(kUnknown, std::memory_order_relaxed);
+  m.next = std::make_unique<std::atomic<int32_t>[]>(live_count);
+  for (int i = 0; i < live_count; ++i) m.next[i].store(kUnknown, std::memory_order_relaxed);
   return id;
 }
 
@@ -208,7 +217,7 @@ bool MacroAutomaton::is_early_state(int32_t context, int32_t nfa_state) const {
   return early >= 0 && nfa_.owner(nfa_state) == early;
 }
 
-int32_t MacroAutomaton::compute_next(int32_t id, int byte_class) {
+int32_t MacroAutomaton::compute_next(int32_t id, int byte_class, int live_class) {
   const std::lock_guard lock(mutex_);
   MacroState& m = states_[id];
   const uint8_t byte = nfa_.representative(byte_class);
@@ -217,7 +226,7 @@ int32_t MacroAutomaton::compute_next(int32_t id, int byte_class) {
     for (const ByteEdge& e : nfa_.byte_edges(s))
       if (TimeLimit::tick(), e.low <= byte && byte <= e.high) add_state(e.target);
   const int32_t target = set_.empty() ? kNone : close_set(m.context);
-  m.next[byte_class].store(target, std::memory_order_release);
+  m.next[live_class].store(target, std::memory_order_release);
   return target;
 }
 
@@ -436,14 +445,6 @@ std::vector<int32_t> MacroAutomaton::regular_frame(int32_t id) {
   return entry->second;
 }
 
-ByteSet MacroAutomaton::live_bytes(int32_t id) {
-  const std::lock_guard lock(mutex_);
-  ByteSet live;
-  for (const int32_t s : state_sets_[states_[id].states])
-    for (const ByteEdge& edge : nfa_.byte_edges(s)) live.add_range(edge.low, edge.high);
-  return live;
-}
-
 MacroAutomaton::ByteTargets MacroAutomaton::byte_targets(std::span<const int32_t> states) {
   ByteTargets targets;
   targets.fill(kNone);
@@ -486,14 +487,14 @@ int MacroAutomaton::usual_letter(int32_t id) {
   return targets[usual] >= 0 ? usual : -1;
 }
 
-bool MacroAutomaton::is_within_character(int32_t id) {
-  const std::lock_guard lock(mutex_);
+bool MacroAutomaton::is_within_character(int32_t id) const {
+  static const ByteSet continuations = [] {
+    ByteSet bytes;
+    bytes.add_range(0x80, 0xBF);
+    return bytes;
+  }();
   const MacroState& m = states_[id];
-  if (m.has_calls || m.has_counters || m.has_tokens || m.is_start) return false;
-  for (const int32_t s : state_sets_[m.states])
-    for (const ByteEdge& edge : nfa_.byte_edges(s))
-      if (edge.low < 0x80 || edge.high > 0xBF) return false;
-  return true;
+  return !m.has_calls && !m.has_counters && !m.has_tokens && !m.is_start && continuations.contains_all(m.live);
 }
 
 int32_t MacroAutomaton::frame_reports(int32_t id) {

@@ -67,7 +67,9 @@ struct MacroState {
   bool is_start = false;          // nothing consumed yet: calls of rules are left corners, inside the frame
   int32_t states = 0;             // id of the sorted set of Nfa states with edges
   int64_t iterations_needed = 0;  // of counted paths, if it leads to ends farther off than its frame's others
-  std::unique_ptr<std::atomic<int32_t>[]> next;  // by byte class: a macro-state, kNone or kUnknown
+  ByteSet live;                                  // bytes that it reads inside the frame
+  ByteSet live_classes;                          // their byte classes
+  std::unique_ptr<std::atomic<int32_t>[]> next;  // by live class: a macro-state, kNone or kUnknown
 
   std::atomic<bool> calls_ready{false};
   int32_t call_start = kNone;       // start of the frame opened by ordinary calls
@@ -102,8 +104,11 @@ class MacroAutomaton {
 
   // The macro-state after a byte of `byte_class`, inside the frame; kNone if there is none.
   int32_t next(int32_t id, int byte_class) {
-    const int32_t target = states_[id].next[byte_class].load(std::memory_order_acquire);
-    return target != kUnknown ? target : compute_next(id, byte_class);
+    const MacroState& m = states_[id];
+    if (!m.live_classes.contains(static_cast<uint8_t>(byte_class))) return kNone;
+    const int live_class = m.live_classes.count_below(static_cast<uint8_t>(byte_class));
+    const int32_t target = m.next[live_class].load(std::memory_order_acquire);
+    return target != kUnknown ? target : compute_next(id, byte_class, live_class);
   }
   // The macro-state with its calls filled in.
   const MacroState& with_calls(int32_t id) {
@@ -164,8 +169,6 @@ class MacroAutomaton {
   // What a frame of one regular symbol depends on from state `id` on, the same in every grammar; empty for
   // any other frame.
   std::vector<int32_t> regular_frame(int32_t id);
-  // Bytes that a state reads inside its frame.
-  ByteSet live_bytes(int32_t id);
   // Bytes that may lead to different states from two states of one frame, inside it; all bytes if that is not
   // said by their edges alone.
   ByteSet differing_bytes(int32_t a, int32_t b);
@@ -176,7 +179,7 @@ class MacroAutomaton {
     return contexts_[states_[id].context].start == id;
   }
   // Whether a state only reads bytes that continue a character, inside its frame.
-  bool is_within_character(int32_t id);
+  bool is_within_character(int32_t id) const;
   // What a state's frame hands to its parents, if it has a single symbol.
   int32_t frame_reports(int32_t id);
 
@@ -192,7 +195,7 @@ class MacroAutomaton {
     bool captures = false;  // some rule that may begin with the frame is captured
   };
 
-  int32_t compute_next(int32_t id, int byte_class);
+  int32_t compute_next(int32_t id, int byte_class, int live_class);
   void compute_calls(int32_t id);
   int32_t compute_after(int32_t id, int32_t reports);
   const std::vector<NextIteration>& compute_next_iterations(int32_t id, int32_t reports);

@@ -196,22 +196,13 @@ std::unique_ptr<WalkResult> MaskStore::derive_result(int32_t start) {
   const Item item = walker.lone_item(other);
   const Frame frame = item.macro == kNone ? Frame{} : Frame{item.macro, automaton_.frame_reports(item.macro)};
   const WalkResult& from = *result_of_state(other, kWholeTrie, true, frame);
-  std::vector<uint32_t> words(vocabulary_->mask_words());
-  from.row->write(*vocabulary_, words.data());
-  const auto bit = [](int32_t id) { return uint32_t{1} << (id % 32); };
-  for (const auto& [first, last] : change.removed)
-    for (uint32_t rank = first; rank < last; ++rank)
-      words[vocabulary_->token_at_rank(rank) / 32] &= ~bit(vocabulary_->token_at_rank(rank));
-  for (const auto& [first, last] : change.added)
-    for (uint32_t rank = first; rank < last; ++rank)
-      words[vocabulary_->token_at_rank(rank) / 32] |= bit(vocabulary_->token_at_rank(rank));
   std::set<std::pair<int32_t, int32_t>> leaving;
   for (const Exit& exit : from.exits)
     for (const int32_t node : origins(exit.exit_set)) leaving.emplace(exit.reports, node);
   for (const auto& place : change.left) leaving.erase(place);
   leaving.insert(change.entered.begin(), change.entered.end());
   auto result = std::make_unique<WalkResult>();
-  result->row = keep(Row::from_words(*vocabulary_, std::move(words)));
+  result->row = keep(Row::changed(*vocabulary_, *from.row, change.added, change.removed));
   result->exits = group_exits({leaving.begin(), leaving.end()});
   return result;
 }
@@ -346,7 +337,7 @@ const Row* MaskStore::token_set_row(int32_t set) {
     std::vector<uint32_t> words(vocabulary_->mask_words(), 0);
     for (int32_t id = 0; id < vocabulary_->size(); ++id)
       if (tokens.contains(id)) words[id / 32] |= uint32_t{1} << (id % 32);
-    row = keep(Row::from_words(*vocabulary_, std::move(words)));
+    row = keep(Row::from_words(std::move(words)));
   }
   return row;
 }
@@ -382,7 +373,9 @@ const Row* MaskStore::keep(Row row) {
     if (known->second->equals(row)) return known->second;
   row.finish(*vocabulary_, static_cast<uint32_t>(rows_.size()));
   rows_.push_back(std::make_unique<Row>(std::move(row)));
-  row_bytes_ += rows_.back()->memory_bytes();
+  row_bytes_ += rows_.back()->own_bytes();
+  if (const MaskWords* base = rows_.back()->base(); base != nullptr && bases_.insert(base).second)
+    row_bytes_ += base->memory_bytes();
   rows_by_hash_.emplace(hash, rows_.back().get());
   return rows_.back().get();
 }

@@ -8,18 +8,51 @@
 namespace syntagma {
 namespace {
 
-constexpr size_t kListLimit = 256;  // tokens up to which a list is smaller and as fast to write as words
+constexpr size_t kMostFlipped = 256;  // tokens up to which a list is smaller, and about as fast to write
 
-void set_bit(uint32_t* words, uint32_t id) { words[id / 32] |= uint32_t{1} << (id % 32); }
-void clear_bit(uint32_t* words, uint32_t id) { words[id / 32] &= ~(uint32_t{1} << (id % 32)); }
+constexpr size_t kFewIds = 32;
+
+uint32_t bit_of(uint32_t id) { return uint32_t{1} << (id % 32); }
+
+size_t total(std::span<const RankRange> ranges) {
+  size_t sum = 0;
+  for (const auto& [first, last] : ranges) sum += last - first;
+  return sum;
+}
+
+// Sorts the ids by setting bits, which most lists are long enough for, and drops those that come twice.
+void sort_ids(const Vocabulary& vocabulary, std::vector<uint32_t>& ids) {
+  if (ids.size() <= kFewIds) {
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    return;
+  }
+  static thread_local std::vector<uint64_t> words, touched;  // nothing but zeros between calls
+  const size_t word_count = static_cast<size_t>(vocabulary.size()) / 64 + 1;
+  if (words.size() < word_count) {
+    words.resize(word_count, 0);
+    touched.resize(word_count / 64 + 1, 0);
+  }
+  for (const uint32_t id : ids) {
+    words[id / 64] |= uint64_t{1} << (id % 64);
+    touched[id / 4096] |= uint64_t{1} << (id / 64 % 64);
+  }
+  ids.clear();
+  for (size_t i = 0; i < touched.size(); ++i)
+    for (; touched[i] != 0; touched[i] &= touched[i] - 1) {
+      const size_t at = 64 * i + std::countr_zero(touched[i]);
+      for (; words[at] != 0; words[at] &= words[at] - 1)
+        ids.push_back(static_cast<uint32_t>(64 * at + std::countr_zero(words[at])));
+    }
+}
 
 std::vector<uint32_t> ids_of(const Vocabulary& vocabulary, std::span<const RankRange> ranges) {
   std::vector<uint32_t> ids;
+  ids.reserve(total(ranges));
   for (const auto& [first, last] : ranges)
     for (uint32_t rank = first; rank < last; ++rank)
       ids.push_back(static_cast<uint32_t>(vocabulary.token_at_rank(rank)));
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  sort_ids(vocabulary, ids);
   return ids;
 }
 
@@ -34,35 +67,48 @@ std::vector<RankRange> complement(const Vocabulary& vocabulary, std::span<const 
   return rest;
 }
 
-size_t total(std::span<const RankRange> ranges) {
-  size_t sum = 0;
-  for (const auto& [first, last] : ranges) sum += last - first;
-  return sum;
-}
-
 }  // namespace
 
-Row Row::from_sorted_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges) {
+Row Row::with_flipped(const Vocabulary& vocabulary, std::shared_ptr<const MaskWords> base,
+                      std::vector<uint32_t> flipped) {
   Row row;
+  row.base_ = std::move(base);
+  row.flipped_ = std::move(flipped);
+  if (row.flipped_.size() <= kMostFlipped) return row;
+  std::vector<uint32_t> words(vocabulary.mask_words());
+  row.write(vocabulary, words.data());
+  return from_words(std::move(words));
+}
+
+Row Row::from_sorted_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges) {
   const size_t allowed = total(ranges), excluded = vocabulary.text_token_count() - allowed;
-  if (allowed <= kListLimit) {
-    row.data_ = ids_of(vocabulary, ranges);
-  } else if (excluded <= kListLimit) {
-    row.form_ = Form::kExcluded;
-    row.data_ = ids_of(vocabulary, complement(vocabulary, ranges));
-  } else if (allowed <= excluded) {
-    row.form_ = Form::kDense;
-    row.data_.assign(vocabulary.mask_words(), 0);
-    for (const auto& [first, last] : ranges)
-      for (uint32_t rank = first; rank < last; ++rank)
-        set_bit(row.data_.data(), static_cast<uint32_t>(vocabulary.token_at_rank(rank)));
-  } else {
-    row.form_ = Form::kDense;
-    row.data_.assign(vocabulary.text_mask().begin(), vocabulary.text_mask().end());
-    for (const auto& [first, last] : complement(vocabulary, ranges))
-      for (uint32_t rank = first; rank < last; ++rank)
-        clear_bit(row.data_.data(), static_cast<uint32_t>(vocabulary.token_at_rank(rank)));
+  Row row;
+  if (allowed <= kMostFlipped) {
+    row.flipped_ = ids_of(vocabulary, ranges);
+    return row;
   }
+  row.base_ = vocabulary.text_mask();
+  if (excluded <= kMostFlipped) {
+    row.flipped_ = ids_of(vocabulary, complement(vocabulary, ranges));
+    return row;
+  }
+  std::vector<uint32_t> words;
+  if (allowed <= excluded) {
+    words.assign(vocabulary.mask_words(), 0);
+    for (const auto& [first, last] : ranges)
+      for (uint32_t rank = first; rank < last; ++rank) {
+        const auto id = static_cast<uint32_t>(vocabulary.token_at_rank(rank));
+        words[id / 32] |= bit_of(id);
+      }
+  } else {
+    words = row.base_->words();
+    for (const auto& [first, last] : complement(vocabulary, ranges))
+      for (uint32_t rank = first; rank < last; ++rank) {
+        const auto id = static_cast<uint32_t>(vocabulary.token_at_rank(rank));
+        words[id / 32] &= ~bit_of(id);
+      }
+  }
+  row.base_ = std::make_shared<MaskWords>(std::move(words));
   return row;
 }
 
@@ -82,7 +128,7 @@ Row Row::from_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ra
 
 Row Row::from_stop_tokens(const Vocabulary& vocabulary) {
   Row row;
-  row.data_.assign(vocabulary.stop_tokens().begin(), vocabulary.stop_tokens().end());
+  row.flipped_.assign(vocabulary.stop_tokens().begin(), vocabulary.stop_tokens().end());
   return row;
 }
 
@@ -90,117 +136,137 @@ Row Row::intersect(const Vocabulary& vocabulary, const Row& row, std::span<const
   std::vector<uint32_t> common(vocabulary.mask_words());
   row.write(vocabulary, common.data());
   for (size_t i = 0; i < common.size(); ++i) common[i] &= words[i];
-  return from_words(vocabulary, std::move(common));
+  return from_words(std::move(common));
 }
 
 Row Row::merge(const Vocabulary& vocabulary, const Row& a, const Row& b) {
-  if (a.form_ == Form::kAllowed && b.form_ == Form::kAllowed &&
-      a.data_.size() + b.data_.size() <= kListLimit) {
-    Row row;
-    std::set_union(a.data_.begin(), a.data_.end(), b.data_.begin(), b.data_.end(),
-                   std::back_inserter(row.data_));
-    return row;
+  if (a.base_ != nullptr && b.base_ != nullptr && a.base_ != b.base_) {
+    std::vector<uint32_t> words(vocabulary.mask_words());
+    a.write(vocabulary, words.data());
+    b.add_to(vocabulary, words.data());
+    return from_words(std::move(words));
   }
-  const Row& larger = a.form_ == Form::kAllowed ? b : a;
-  const Row& other = a.form_ == Form::kAllowed ? a : b;
-  Row row;
-  row.form_ = Form::kDense;
-  row.data_.resize(vocabulary.mask_words());
-  larger.write(vocabulary, row.data_.data());
-  other.add_to(vocabulary, row.data_.data());
-  return row;
+  const std::shared_ptr<const MaskWords>& base = a.base_ != nullptr ? a.base_ : b.base_;
+  std::vector<uint32_t> flipped;
+  flipped.reserve(a.flipped_.size() + b.flipped_.size());
+  const auto add = [&](uint32_t id, bool allowed) {
+    if (allowed != (base != nullptr && base->contains(id))) flipped.push_back(id);
+  };
+  size_t i = 0, j = 0;
+  while (i < a.flipped_.size() || j < b.flipped_.size()) {
+    const bool has_a = i < a.flipped_.size() && (j == b.flipped_.size() || a.flipped_[i] <= b.flipped_[j]);
+    const bool has_b = j < b.flipped_.size() && (i == a.flipped_.size() || b.flipped_[j] <= a.flipped_[i]);
+    const uint32_t id = has_a ? a.flipped_[i] : b.flipped_[j];
+    add(id, a.base_allows(id) != has_a || b.base_allows(id) != has_b);
+    i += has_a;
+    j += has_b;
+  }
+  return with_flipped(vocabulary, base, std::move(flipped));
 }
 
 Row Row::unite(const Vocabulary& vocabulary, std::span<const Row* const> rows) {
-  size_t listed = 0;
-  for (const Row* row : rows) listed += row->form_ == Form::kAllowed ? row->data_.size() : kListLimit + 1;
-  if (listed <= kListLimit) {
-    Row united;
-    for (const Row* row : rows) united.data_.insert(united.data_.end(), row->data_.begin(), row->data_.end());
-    std::sort(united.data_.begin(), united.data_.end());
-    united.data_.erase(std::unique(united.data_.begin(), united.data_.end()), united.data_.end());
-    return united;
+  std::vector<uint32_t> listed;
+  const Row* based = nullptr;
+  bool have_one_base = true;
+  for (const Row* row : rows) {
+    if (row->base_ == nullptr) {
+      listed.insert(listed.end(), row->flipped_.begin(), row->flipped_.end());
+      continue;
+    }
+    have_one_base &= based == nullptr || based->base_ == row->base_;
+    based = row;
   }
-  std::vector<uint32_t> words(vocabulary.mask_words(), 0);
-  for (const Row* row : rows) row->add_to(vocabulary, words.data());
-  return from_words(vocabulary, std::move(words));
+  if (!have_one_base) {
+    std::vector<uint32_t> words(vocabulary.mask_words(), 0);
+    for (const Row* row : rows) row->add_to(vocabulary, words.data());
+    return from_words(std::move(words));
+  }
+  sort_ids(vocabulary, listed);
+  Row united = with_flipped(vocabulary, nullptr, std::move(listed));
+  for (const Row* row : rows)
+    if (row->base_ != nullptr) united = merge(vocabulary, united, *row);
+  return united;
 }
 
-Row Row::from_words(const Vocabulary& vocabulary, std::vector<uint32_t> words) {
+Row Row::changed(const Vocabulary& vocabulary, const Row& row, std::span<const RankRange> added,
+                 std::span<const RankRange> removed) {
+  std::vector<uint32_t> changed;
+  for (const uint32_t id : ids_of(vocabulary, added))
+    if (!row.allows(id)) changed.push_back(id);
+  for (const uint32_t id : ids_of(vocabulary, removed))
+    if (row.allows(id)) changed.push_back(id);
+  std::sort(changed.begin(), changed.end());
+  std::vector<uint32_t> flipped;
+  std::set_symmetric_difference(row.flipped_.begin(), row.flipped_.end(), changed.begin(), changed.end(),
+                                std::back_inserter(flipped));
+  return with_flipped(vocabulary, row.base_, std::move(flipped));
+}
+
+Row Row::from_words(std::vector<uint32_t> words) {
   Row row;
-  for (int32_t i = 0; i < vocabulary.mask_words(); ++i) {
-    if (words[i] == 0) continue;
-    if (row.data_.size() > kListLimit) {
-      row.form_ = Form::kDense;
-      row.data_ = std::move(words);
-      return row;
+  for (size_t i = 0; i < words.size(); ++i)
+    for (uint32_t word = words[i]; word != 0; word &= word - 1) {
+      if (row.flipped_.size() == kMostFlipped) {
+        row.flipped_ = {};
+        row.base_ = std::make_shared<MaskWords>(std::move(words));
+        return row;
+      }
+      row.flipped_.push_back(static_cast<uint32_t>(32 * i + std::countr_zero(word)));
     }
-    for (uint32_t word = words[i]; word != 0; word &= word - 1)
-      row.data_.push_back(static_cast<uint32_t>(32 * i + std::countr_zero(word)));
-  }
   return row;
 }
 
 void Row::finish(const Vocabulary& vocabulary, uint32_t id) {
   id_ = id;
-  const auto size = static_cast<size_t>(vocabulary.size());
-  if (form_ == Form::kDense) {
-    const size_t whole = size / 32;
-    const uint32_t rest = (uint32_t{1} << (size % 32)) - 1;
-    allows_all_ = std::all_of(data_.begin(), data_.begin() + static_cast<std::ptrdiff_t>(whole),
-                              [](uint32_t word) { return word == UINT32_MAX; }) &&
-                  (rest == 0 || (data_[whole] & rest) == rest);
-    return;
+  allows_all_ = base_ != nullptr || flipped_.size() == static_cast<size_t>(vocabulary.size());
+  size_t next = 0;
+  for (uint32_t i = 0; allows_all_ && i < static_cast<uint32_t>(vocabulary.mask_words()); ++i) {
+    uint32_t word = base_ != nullptr ? base_->words()[i] : 0;
+    for (; next < flipped_.size() && flipped_[next] / 32 == i; ++next) word ^= bit_of(flipped_[next]);
+    for (uint32_t token = 32 * i; token < 32 * (i + 1); ++token)
+      allows_all_ &= token >= static_cast<uint32_t>(vocabulary.size()) || (word & bit_of(token)) != 0;
   }
-  const size_t listed = data_.size();
-  allows_all_ = (form_ == Form::kExcluded ? vocabulary.text_token_count() - listed : listed) == size;
+}
+
+bool Row::allows(uint32_t id) const {
+  return base_allows(id) != std::binary_search(flipped_.begin(), flipped_.end(), id);
 }
 
 uint64_t Row::hash() const {
-  uint64_t lanes[4] = {static_cast<uint64_t>(form_), data_.size(), 1, 2};
-  size_t i = 0;
-  for (; i + 8 <= data_.size(); i += 8) {
-    uint64_t words[4];
-    std::memcpy(words, data_.data() + i, sizeof words);
-    for (size_t lane = 0; lane < 4; ++lane) {
-      lanes[lane] = (lanes[lane] ^ words[lane]) * 0x9E3779B97F4A7C15ull;
-      lanes[lane] ^= lanes[lane] >> 32;
-    }
+  uint64_t h = base_ != nullptr ? base_->hash() : flipped_.size();
+  for (const uint32_t id : flipped_) {
+    h = (h ^ id) * 0x9E3779B97F4A7C15ull;
+    h ^= h >> 32;
   }
-  for (; i < data_.size(); ++i) lanes[0] = (lanes[0] ^ data_[i]) * 0x9E3779B97F4A7C15ull;
-  uint64_t h = 0;
-  for (const uint64_t lane : lanes) h = (h ^ lane ^ lane >> 29) * 0xBF58476D1CE4E5B9ull;
-  return h ^ h >> 32;
+  return h;
+}
+
+bool Row::equals(const Row& other) const {
+  if (flipped_ != other.flipped_ || (base_ == nullptr) != (other.base_ == nullptr)) return false;
+  return base_ == nullptr || *base_ == *other.base_;
 }
 
 void Row::write(const Vocabulary& vocabulary, uint32_t* words) const {
   const size_t bytes = vocabulary.mask_words() * sizeof(uint32_t);
-  switch (form_) {
-    case Form::kAllowed:
-      std::memset(words, 0, bytes);
-      for (const uint32_t id : data_) set_bit(words, id);
-      return;
-    case Form::kExcluded:
-      std::memcpy(words, vocabulary.text_mask().data(), bytes);
-      for (const uint32_t id : data_) clear_bit(words, id);
-      return;
-    case Form::kDense:
-      std::memcpy(words, data_.data(), bytes);
-      return;
-  }
+  if (base_ != nullptr)
+    std::memcpy(words, base_->words().data(), bytes);
+  else
+    std::memset(words, 0, bytes);
+  for (const uint32_t id : flipped_) words[id / 32] ^= bit_of(id);
 }
 
 void Row::add_to(const Vocabulary& vocabulary, uint32_t* words) const {
-  if (form_ == Form::kAllowed) {
-    for (const uint32_t id : data_) set_bit(words, id);
+  if (base_ == nullptr) {
+    for (const uint32_t id : flipped_) words[id / 32] |= bit_of(id);
     return;
   }
-  if (form_ == Form::kDense) {
-    for (int32_t i = 0; i < vocabulary.mask_words(); ++i) words[i] |= data_[i];
-    return;
+  std::vector<uint32_t> copy;
+  const uint32_t* mine = base_->words().data();
+  if (!flipped_.empty()) {
+    copy.resize(vocabulary.mask_words());
+    write(vocabulary, copy.data());
+    mine = copy.data();
   }
-  std::vector<uint32_t> mine(vocabulary.mask_words());
-  write(vocabulary, mine.data());
   for (int32_t i = 0; i < vocabulary.mask_words(); ++i) words[i] |= mine[i];
 }
 

@@ -21,7 +21,7 @@ constexpr LeadRange kLeads[] = {{0xC2, 0xDF, 0x80, 0xBF, 1}, {0xE0, 0xE0, 0xA0, 
 }  // namespace
 
 WalkAutomaton::WalkAutomaton(MacroAutomaton& automaton)
-    : automaton_(automaton), stepper_(automaton, arena_), class_count_(automaton.nfa().class_count()) {}
+    : automaton_(automaton), stepper_(automaton, arena_) {}
 
 int32_t WalkAutomaton::state_of(Item item) {
   scratch_.clear();
@@ -62,18 +62,24 @@ bool WalkAutomaton::is_inner_frame(Item item) {
           automaton_.next(item.macro, automaton_.nfa().class_of('a')) == item.macro);
 }
 
-const ByteSet& WalkAutomaton::compute_live(int32_t state) {
-  ByteSet live;
-  for (const Item& item : items(state)) {
-    live.merge(automaton_.live_bytes(item.macro));
-    if (!automaton_.state(item.macro).has_calls) continue;
-    const MacroState& m = automaton_.with_calls(item.macro);
+void WalkAutomaton::compute_live(int32_t state) {
+  State& s = states_[state];
+  const auto add = [&](int32_t macro) {
+    s.live.merge(automaton_.state(macro).live);
+    s.live_classes.merge(automaton_.state(macro).live_classes);
+  };
+  const auto key = keys_[state];
+  for (size_t i = 1; i < key.size(); i += 2) {
+    add(key[i]);
+    if (!automaton_.state(key[i]).has_calls) continue;
+    const MacroState& m = automaton_.with_calls(key[i]);
     for (const int32_t start : {m.call_start, m.tail_call_start})
-      if (start != kNone) live.merge(automaton_.live_bytes(start));
+      if (start != kNone) add(start);
   }
-  states_[state].live = live;
-  states_[state].live_known = true;
-  return states_[state].live;
+  const int live_count = s.live_classes.size();
+  s.next = std::make_unique<int32_t[]>(live_count);
+  std::fill_n(s.next.get(), live_count, kUnknown);
+  table_bytes_ += live_count * sizeof(int32_t);
 }
 
 ByteSet WalkAutomaton::differing_bytes(int32_t a, int32_t b) {
@@ -139,61 +145,62 @@ int32_t WalkAutomaton::intern(const Configuration& configuration) {
     key_.push_back(item.macro);
     key_.push_back(item.parents);
   }
-  const int32_t id = keys_.intern(key_);
+  return intern(key_);
+}
+
+int32_t WalkAutomaton::intern(std::span<const int32_t> key) {
+  const int32_t id = keys_.intern(key);
   if (id == static_cast<int32_t>(states_.size())) {
     State& state = states_.emplace_back();
-    state.reports = configuration.base_reports;
-    state.has_items = !configuration.items.empty();
-    set_iterations(configuration, state);
+    state.reports = key[0];
+    state.has_items = key.size() > 1;
+    set_iterations(key, state);
   }
   return id;
 }
 
 // How a state stands to the iterations of a counter right above the base, if it is above one.
-void WalkAutomaton::set_iterations(const Configuration& configuration, State& state) {
-  if (configuration.items.empty()) {  // the last one has ended
+void WalkAutomaton::set_iterations(std::span<const int32_t> key, State& state) {
+  if (key.size() == 1) {  // the last one has ended
     state.between_iterations = true;
     state.iterations_ahead = 0;
     return;
   }
-  if (configuration.items.size() != 1) return;
-  const Item& item = configuration.items[0];
+  if (key.size() != 3 || !arena_.has_counters(key[2])) return;
+  const Item item{key[1], key[2]};
   const auto parents = arena_.parents(item.parents);
   if (parents.size() != 1) return;
   const StackNode& node = arena_.node(parents[0]);
   if (!node.is_counter() || node.parents != kBaseParents) return;
   state.between_iterations = automaton_.begins_iteration(node.counter, item.macro);
   const int64_t ahead = automaton_.iterations_ahead(node.counter, item.macro);
-  state.iterations_ahead = configuration.base_reports != 0 ? 0 : static_cast<int32_t>(ahead);
+  state.iterations_ahead = state.reports != 0 ? 0 : static_cast<int32_t>(ahead);
 }
 
-int32_t* WalkAutomaton::targets_of(int32_t state) {
-  std::unique_ptr<int32_t[]>& targets = states_[state].next;
-  if (targets == nullptr) {
-    targets = std::make_unique<int32_t[]>(class_count_);
-    std::fill_n(targets.get(), class_count_, kUnknown);
-    table_bytes_ += class_count_ * sizeof(int32_t);
-  }
-  return targets.get();
-}
-
-int32_t WalkAutomaton::compute_next(int32_t state, int byte_class) {
-  int32_t* targets = targets_of(state);
-  if (!live_bytes(state).contains(automaton_.nfa().representative(byte_class)))
-    return targets[byte_class] = kNone;
-  items_.clear();
+int32_t WalkAutomaton::compute_next(int32_t state, int byte_class, int live_class) {
   const auto key = keys_[state];
+  if (key.size() == 3) {
+    const Item item{key[1], key[2]};
+    const int32_t inside = stepper_.step_inside(item.macro, byte_class);
+    if (inside != kUnknown) {
+      const int32_t reached[] = {0, inside, item.parents};
+      const int32_t target = inside == kNone ? kNone : intern(reached);
+      return states_[state].next[live_class] = target;
+    }
+  }
+  items_.clear();
   for (size_t i = 1; i < key.size(); i += 2) items_.push_back({key[i], key[i + 1]});
   stepper_.step(items_, byte_class, scratch_);
   const int32_t target = scratch_.alive() ? intern(scratch_) : kNone;
-  targets[byte_class] = target;
+  State& s = states_[state];
+  s.next[live_class] = target;
   if (!scratch_.counted) return target;
-  std::unique_ptr<uint8_t[]>& finished = states_[state].finished;
-  if (finished == nullptr) {
-    finished = std::make_unique<uint8_t[]>(class_count_);
-    table_bytes_ += class_count_;
+  if (s.finished == nullptr) {
+    const int live_count = s.live_classes.size();
+    s.finished = std::make_unique<uint8_t[]>(live_count);
+    table_bytes_ += live_count;
   }
-  finished[byte_class] = target != kNone && states_[target].between_iterations ? 1 : kUncountable;
+  s.finished[live_class] = target != kNone && states_[target].between_iterations ? 1 : kUncountable;
   return target;
 }
 
@@ -321,16 +328,22 @@ GroupSet WalkAutomaton::compute_safe(int32_t state) {
 
 GroupSet WalkAutomaton::compute_loop(int32_t state) {
   GroupSet leaving = 0, all = 0;
+  int previous_class = -1;
+  bool loops = false;
   for (int byte = 0; byte < 0x80; ++byte) {
+    const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(byte));
+    if (byte_class != previous_class) loops = next(state, static_cast<uint8_t>(byte)) == state;
+    previous_class = byte_class;
     const GroupSet group = GroupSet{1} << group_of(static_cast<uint8_t>(byte));
     all |= group;
-    if (next(state, static_cast<uint8_t>(byte)) != state) leaving |= group;
+    if (!loops) leaving |= group;
   }
   GroupSet loop = all & ~leaving;
-  for (int lead_group = kFirstLeadGroup; lead_group <= kOtherLeadsGroup; ++lead_group) {
-    const std::vector<int32_t> targets = targets_of_leads(state, lead_group);
-    if (targets.size() == 1 && targets[0] == state) loop |= GroupSet{1} << lead_group;
-  }
+  if (live_bytes(state).next(0x7F) != 256)
+    for (int lead_group = kFirstLeadGroup; lead_group <= kOtherLeadsGroup; ++lead_group) {
+      const std::vector<int32_t> targets = targets_of_leads(state, lead_group);
+      if (targets.size() == 1 && targets[0] == state) loop |= GroupSet{1} << lead_group;
+    }
   loop |= GroupSet{1} << kContinuationGroup;
   states_[state].loop_groups = loop;
   states_[state].loop_known = true;

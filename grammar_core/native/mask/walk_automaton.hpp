@@ -46,14 +46,18 @@ class WalkAutomaton {
   int32_t state_of(Item item);
   // The state after a byte, or kNone.
   int32_t next(int32_t state, uint8_t byte) {
-    const int byte_class = automaton_.nfa().class_of(byte);
-    const int32_t* targets = states_[state].next.get();
-    if (targets != nullptr && targets[byte_class] != kUnknown) return targets[byte_class];
-    return compute_next(state, byte_class);
+    const uint8_t byte_class = automaton_.nfa().class_of(byte);
+    if (states_[state].next == nullptr) compute_live(state);
+    const State& s = states_[state];
+    if (!s.live_classes.contains(byte_class)) return kNone;
+    const int live_class = s.live_classes.count_below(byte_class);
+    const int32_t target = s.next[live_class];
+    return target != kUnknown ? target : compute_next(state, byte_class, live_class);
   }
   // Bytes that lead somewhere, and maybe a few that do not.
   const ByteSet& live_bytes(int32_t state) {
-    return states_[state].live_known ? states_[state].live : compute_live(state);
+    if (states_[state].next == nullptr) compute_live(state);
+    return states_[state].live;
   }
   // Bytes that may lead to different states from two states, either of them kNone perhaps.
   ByteSet differing_bytes(int32_t a, int32_t b);
@@ -62,8 +66,8 @@ class WalkAutomaton {
   // Iterations of the counter right above the base that this byte finishes: 0 or 1, or kUncountable when the
   // readings differ. The transition must be known.
   uint8_t finished_iterations(int32_t state, uint8_t byte) const {
-    const uint8_t* finished = states_[state].finished.get();
-    return finished != nullptr ? finished[automaton_.nfa().class_of(byte)] : 0;
+    const State& s = states_[state];
+    return s.finished != nullptr ? s.finished[s.live_classes.count_below(automaton_.nfa().class_of(byte))] : 0;
   }
   // Whether `state` is the beginning of an iteration of the counter right above the base, and nothing else.
   bool between_iterations(int32_t state) const { return states_[state].between_iterations; }
@@ -97,11 +101,11 @@ class WalkAutomaton {
     bool loop_known = false;
     GroupSet loop_groups = 0;
     bool safe_known = false;
-    bool live_known = false;
     GroupSet safe_groups = 0;
     int8_t inner_frame = kNotKnown;
-    ByteSet live;
-    std::unique_ptr<int32_t[]> next;      // by byte class; null while nobody asked
+    // Of what it may read; with `next`, which is null while nobody asked.
+    ByteSet live, live_classes;
+    std::unique_ptr<int32_t[]> next;      // by live class
     std::unique_ptr<uint8_t[]> finished;  // likewise; null where no byte finishes an iteration
   };
   // Where the characters of each group lead, if all of them lead somewhere.
@@ -111,14 +115,14 @@ class WalkAutomaton {
   };
 
   static constexpr int8_t kNotKnown = -1;
-  const ByteSet& compute_live(int32_t state);
+  void compute_live(int32_t state);
   bool is_within_character(int32_t state);
   bool compute_inner_frame(int32_t state);
   bool is_inner_frame(Item item);
-  int32_t* targets_of(int32_t state);
   int32_t intern(const Configuration& configuration);
-  void set_iterations(const Configuration& configuration, State& state);
-  int32_t compute_next(int32_t state, int byte_class);
+  int32_t intern(std::span<const int32_t> key);
+  void set_iterations(std::span<const int32_t> key, State& state);
+  int32_t compute_next(int32_t state, int byte_class, int live_class);
   GroupSet compute_loop(int32_t state);
   GroupSet compute_safe(int32_t state);
   const CharacterTargets& character_targets(int32_t state);
@@ -134,7 +138,6 @@ class WalkAutomaton {
   Stepper stepper_;
   SequenceInterner keys_;  // reports, then macro-state and parents of each item
   std::vector<State> states_;
-  size_t class_count_;
   size_t table_bytes_ = 0;
   Configuration scratch_;
   std::vector<int32_t> key_;

@@ -64,7 +64,7 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> sto
   }
   tokens.resize(size);
   token_begin_.reserve(tokens.size() + 1);
-  text_mask_.assign(mask_words(), 0);
+  std::vector<uint32_t> text_mask(mask_words(), 0);
   for (int32_t id = 0; id < size; ++id) {
     token_begin_.push_back(static_cast<uint32_t>(bytes_.size()));
     bytes_ += tokens[id];
@@ -73,8 +73,9 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> sto
     if (tokens[id].size() > UINT16_MAX)
       throw std::invalid_argument("token " + std::to_string(id) + " is longer than 65535 bytes");
     token_at_rank_.push_back(id);
-    text_mask_[id / 32] |= uint32_t{1} << (id % 32);
+    text_mask[id / 32] |= uint32_t{1} << (id % 32);
   }
+  text_mask_ = std::make_shared<MaskWords>(std::move(text_mask));
   token_begin_.push_back(static_cast<uint32_t>(bytes_.size()));
   std::sort(token_at_rank_.begin(), token_at_rank_.end(), [&](int32_t a, int32_t b) {
     const int order = token(a).compare(token(b));
@@ -204,7 +205,7 @@ const std::vector<uint32_t>& Vocabulary::tokens_up_to(int32_t characters) const 
 size_t Vocabulary::memory_bytes() const {
   return bytes_.size() + token_begin_.size() * sizeof(uint32_t) + token_at_rank_.size() * sizeof(int32_t) +
          trie_.size() * sizeof(TrieNode) + fans_.size() * (sizeof(Fan) + 32 * sizeof(uint32_t)) +
-         text_mask_.size() * sizeof(uint32_t);
+         text_mask_->memory_bytes();
 }
 
 }  // namespace syntagma

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "automaton/byte_set.hpp"
+#include "vocabulary/mask_words.hpp"
 
 namespace syntagma {
 
@@ -91,8 +92,8 @@ class Vocabulary {
   int32_t characters_at_rank(uint32_t rank) const { return characters_at_rank_[rank]; }
   // Tokens of at most so many characters (bytes that do not continue one), as mask words. Thread-safe.
   const std::vector<uint32_t>& tokens_up_to(int32_t characters) const;
-  // All tokens that are text, as mask words.
-  std::span<const uint32_t> text_mask() const { return text_mask_; }
+  // All tokens that are text.
+  const std::shared_ptr<const MaskWords>& text_mask() const { return text_mask_; }
   int32_t longest_token() const { return longest_token_; }
   size_t memory_bytes() const;
 
@@ -113,7 +114,7 @@ class Vocabulary {
   std::vector<uint16_t> characters_at_rank_;
   mutable std::mutex up_to_mutex_;
   mutable std::map<int32_t, std::vector<uint32_t>> up_to_;
-  std::vector<uint32_t> text_mask_;
+  std::shared_ptr<const MaskWords> text_mask_;
   int32_t longest_token_ = 0;
 };
 
