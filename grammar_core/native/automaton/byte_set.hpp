@@ -16,6 +16,7 @@ class ByteSet {
       words_[word] |= (~uint64_t{0} >> (63 - (last - first))) << first;
     }
   }
+  void remove(uint8_t byte) { words_[byte >> 6] &= ~(uint64_t{1} << (byte & 63)); }
   bool contains(uint8_t byte) const { return (words_[byte >> 6] >> (byte & 63)) & 1; }
 
   bool contains_all(const ByteSet& other) const {

@@ -56,6 +56,15 @@ std::vector<uint32_t> ids_of(const Vocabulary& vocabulary, std::span<const RankR
   return ids;
 }
 
+void add_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges,
+                std::vector<uint32_t>& words) {
+  for (const auto& [first, last] : ranges)
+    for (uint32_t rank = first; rank < last; ++rank) {
+      const auto id = static_cast<uint32_t>(vocabulary.token_at_rank(rank));
+      words[id / 32] |= bit_of(id);
+    }
+}
+
 std::vector<RankRange> complement(const Vocabulary& vocabulary, std::span<const RankRange> ranges) {
   std::vector<RankRange> rest;
   uint32_t next = 0;
@@ -95,11 +104,7 @@ Row Row::from_sorted_ranges(const Vocabulary& vocabulary, std::span<const RankRa
   std::vector<uint32_t> words;
   if (allowed <= excluded) {
     words.assign(vocabulary.mask_words(), 0);
-    for (const auto& [first, last] : ranges)
-      for (uint32_t rank = first; rank < last; ++rank) {
-        const auto id = static_cast<uint32_t>(vocabulary.token_at_rank(rank));
-        words[id / 32] |= bit_of(id);
-      }
+    add_ranges(vocabulary, ranges, words);
   } else {
     words = row.base_->words();
     for (const auto& [first, last] : complement(vocabulary, ranges))
@@ -112,7 +117,8 @@ Row Row::from_sorted_ranges(const Vocabulary& vocabulary, std::span<const RankRa
   return row;
 }
 
-Row Row::from_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges) {
+Row Row::from_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges,
+                     std::shared_ptr<const MaskWords> base) {
   std::vector<RankRange> sorted(ranges.begin(), ranges.end());
   if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
   size_t kept = 0;
@@ -123,7 +129,15 @@ Row Row::from_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ra
       sorted[kept++] = range;
   }
   sorted.resize(kept);
-  return from_sorted_ranges(vocabulary, sorted);
+  if (base == nullptr) return from_sorted_ranges(vocabulary, sorted);
+  if (total(sorted) <= kMostFlipped) {
+    std::vector<uint32_t> flipped = ids_of(vocabulary, sorted);
+    std::erase_if(flipped, [&](uint32_t id) { return base->contains(id); });
+    return with_flipped(vocabulary, std::move(base), std::move(flipped));
+  }
+  std::vector<uint32_t> words = base->words();
+  add_ranges(vocabulary, sorted, words);
+  return from_words(std::move(words));
 }
 
 Row Row::from_stop_tokens(const Vocabulary& vocabulary) {

@@ -16,10 +16,9 @@ using RankRange = std::pair<uint32_t, uint32_t>;  // ranks from the first up to 
 
 class Row {
  public:
-  // From ranges of ranks, in order and apart from each other.
-  static Row from_sorted_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges);
-  // From ranges of ranks in any order, with overlaps.
-  static Row from_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges);
+  // From ranges of ranks in any order, with overlaps, and all of `base` unless it is null.
+  static Row from_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges,
+                         std::shared_ptr<const MaskWords> base = nullptr);
   static Row from_words(std::vector<uint32_t> words);
   static Row from_stop_tokens(const Vocabulary& vocabulary);
   // The allowed tokens of `row` that `words` has too.
@@ -54,6 +53,7 @@ class Row {
 
  private:
   bool base_allows(uint32_t id) const { return base_ != nullptr && base_->contains(id); }
+  static Row from_sorted_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges);
   // With the flipped tokens in the words if they are many.
   static Row with_flipped(const Vocabulary& vocabulary, std::shared_ptr<const MaskWords> base,
                           std::vector<uint32_t> flipped);

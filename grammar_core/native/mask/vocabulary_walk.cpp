@@ -1,5 +1,7 @@
 #include "mask/vocabulary_walk.hpp"
 
+#include <algorithm>
+
 #include "automaton/time_limit.hpp"
 
 namespace syntagma {
@@ -7,6 +9,7 @@ namespace {
 
 constexpr uint32_t kHandedOver = 64;        // nodes from which on a look-up is cheaper than walking them
 constexpr size_t kLargeDifference = 4'000;  // nodes of a comparison that cost more than a walk of its own
+constexpr size_t kLongWalk = 2'000;         // nodes after which it pays to look into many states
 constexpr uint8_t kFirstLead = 0xC2;        // of the bytes that begin a character outside ASCII
 constexpr uint32_t kLargeSubtree = 256;     // nodes from which on it pays to look into what a state can read
 
@@ -28,33 +31,83 @@ VocabularyWalk::VocabularyWalk(MacroAutomaton& automaton, const Vocabulary& voca
 WalkFindings VocabularyWalk::run(int32_t start, std::span<const int32_t> origins, bool counted,
                                  Leaving leaving) {
   walker_.begin_walk();
+  visited_ = 0;
   WalkFindings findings;
+  int32_t spaces = kNone;
+  unsigned set = 0;
+  const bool is_whole = origins.size() == 1 && origins[0] == 0;
+  if (is_whole && !counted && !consumes_plain(start, false) && finds_spaces(start, spaces, set)) {
+    walk_around_spaces(start, spaces, set, leaving, findings);
+    return findings;
+  }
   for (const int32_t origin : origins)
     walk_below(static_cast<uint32_t>(origin), start, counted, leaving, findings);
   return findings;
 }
 
+// Whether a state lets any run of some spaces stand, all of which lead to the one state `spaces`.
+bool VocabularyWalk::finds_spaces(int32_t start, int32_t& spaces, unsigned& set) {
+  if (vocabulary_.fan(0) == nullptr) return false;
+  for (size_t i = 0; i < kSpaces.size(); ++i) {
+    const int32_t target = walker_.next(start, kSpaces[i]);
+    if (target == kNone) continue;
+    if (spaces != kNone && target != spaces) return false;
+    spaces = target;
+    set |= 1U << i;
+  }
+  if (set == 0 || walker_.reports(spaces) != 0 || walker_.has_inner_frame(spaces)) return false;
+  for (size_t i = 0; i < kSpaces.size(); ++i)
+    if (walker_.next(spaces, kSpaces[i]) != ((set >> i & 1) != 0 ? spaces : kNone)) return false;
+  return true;
+}
+
+// From the root, without a step for each run of spaces.
+void VocabularyWalk::walk_around_spaces(int32_t start, int32_t spaces, unsigned set, Leaving leaving,
+                                        WalkFindings& findings) {
+  const auto trie = vocabulary_.trie();
+  const SpaceRuns& runs = vocabulary_.space_runs(set);
+  findings.spaces = runs.tokens();
+  const ByteSet behind = walker_.live_bytes(spaces);
+  for (int byte = behind.next(-1); byte < 256; byte = behind.next(byte))
+    for (const uint32_t node : runs.ends(static_cast<uint8_t>(byte))) {
+      path_[trie[node].depth - 1] = {spaces, 0};
+      walk_nodes(node, trie[node].subtree_end, false, leaving, findings);
+    }
+  path_[0] = {start, 0};
+  PathEntry& root = path_[0];
+  root.fan = vocabulary_.fan(0);
+  root.live = walker_.live_bytes(start);
+  for (size_t i = 0; i < kSpaces.size(); ++i)
+    if ((set >> i & 1) != 0) root.live.remove(kSpaces[i]);
+  root.end = trie[0].subtree_end;
+  if (const uint32_t child = root.fan->next_child(-1, root.live); child != 0)
+    walk_nodes(child, root.end, false, leaving, findings);
+}
+
 void VocabularyWalk::walk_below(uint32_t origin, int32_t start, bool counted, Leaving leaving,
                                 WalkFindings& findings) {
   const auto trie = vocabulary_.trie();
-  const uint32_t end = trie[origin].subtree_end;
   path_[trie[origin].depth] = {start, 0};
-  for (uint32_t node = first_below(origin); node < end;) {
+  const int32_t extra = counted ? walker_.iterations_ahead(start) - trie[origin].characters : 0;
+  walk_nodes(first_below(origin, counted, extra, leaving, findings), trie[origin].subtree_end, counted, leaving,
+             findings);
+}
+
+// From node `first`, whose parent's state is on the path, up to node `end`.
+void VocabularyWalk::walk_nodes(uint32_t first, uint32_t end, bool counted, Leaving leaving,
+                                WalkFindings& findings) {
+  const auto trie = vocabulary_.trie();
+  for (uint32_t node = first; node < end;) {
     const TrieNode& n = trie[node];
     TimeLimit::tick();
+    ++visited_;
     const PathEntry& before = path_[n.depth - 1];
     const int32_t state = walker_.next(before.state, n.byte);
     if (state == kNone) {
       node = after_subtree(node);
       continue;
     }
-    int32_t iterations = 0, extra = 0;
-    if (counted) {
-      const uint8_t finished = walker_.finished_iterations(before.state, n.byte);
-      if (finished == kUncountable) findings.countable = false;
-      iterations = before.iterations + finished;
-      extra = iterations - n.characters + walker_.iterations_ahead(state);
-    }
+    const auto [iterations, extra] = step_to(state, before, n.byte, n.characters, counted, findings);
     add_consumed(findings.consumed, vocabulary_.ranks_at(node), extra);
     if (n.subtree_end == node + 1) {
       node = after_subtree(node);
@@ -67,30 +120,92 @@ void VocabularyWalk::walk_below(uint32_t origin, int32_t start, bool counted, Le
       node = after_subtree(node);
       continue;
     }
-    const int32_t reports = walker_.reports(state);
-    if (reports != 0 && (leaving == Leaving::kAll || may_continue(node, reports)))
-      findings.leaving.push_back({reports, static_cast<int32_t>(node), iterations});
+    add_leaving_at(node, state, iterations, leaving, findings);
     if (is_handed_over) findings.handed_over.push_back({state, static_cast<int32_t>(node)});
     if (is_handed_over || !walker_.has_items(state)) {
       node = after_subtree(node);
       continue;
     }
     path_[n.depth] = {state, iterations};
-    node = first_below(node);
+    node = first_below(node, counted, extra, leaving, findings);
   }
 }
 
+VocabularyWalk::Step VocabularyWalk::step_to(int32_t state, const PathEntry& before, uint8_t byte,
+                                             int32_t characters, bool counted, WalkFindings& findings) {
+  if (!counted) return {0, 0};
+  const uint8_t finished = walker_.finished_iterations(before.state, byte);
+  if (finished == kUncountable) findings.countable = false;
+  const int32_t iterations = before.iterations + finished;
+  return {iterations, iterations - characters + walker_.iterations_ahead(state)};
+}
+
+void VocabularyWalk::add_leaving_at(uint32_t node, int32_t state, int32_t iterations, Leaving leaving,
+                                    WalkFindings& findings) {
+  const int32_t reports = walker_.reports(state);
+  if (reports != 0 && (leaving == Leaving::kAll || may_continue(node, reports)))
+    findings.leaving.push_back({reports, static_cast<int32_t>(node), iterations});
+}
+
 // The first child of `node` that its state on the path can read; or what comes after the node.
-uint32_t VocabularyWalk::first_below(uint32_t node) {
+uint32_t VocabularyWalk::first_below(uint32_t node, bool counted, int32_t extra, Leaving leaving,
+                                     WalkFindings& findings) {
   const TrieNode& n = vocabulary_.trie()[node];
+  PathEntry& entry = path_[n.depth];
+  if (n.subtree_end - node >= kLargeSubtree && !walks_plain_ && consumes_plain(entry.state, counted)) {
+    walk_plain(node, counted, extra, leaving, findings);
+    return n.subtree_end;
+  }
   const Fan* fan = vocabulary_.fan(node);
   if (fan == nullptr) return node + 1;
-  PathEntry& entry = path_[n.depth];
   entry.fan = fan;
   entry.live = walker_.live_bytes(entry.state);
   entry.end = n.subtree_end;
   const uint32_t child = fan->next_child(-1, entry.live);
   return child != 0 ? child : n.subtree_end;
+}
+
+// Whether a state consumes all plain text, like `consumes_all_below`.
+bool VocabularyWalk::consumes_plain(int32_t state, bool counted) {
+  static const GroupSet plain = plain_groups();
+  static const ByteSet first_bytes = plain_first_bytes();
+  if (!walker_.live_bytes(state).contains_all(first_bytes)) return false;
+  const bool loops = (plain & ~walker_.loop_groups(state)) == 0;
+  if (!counted && !loops && (walker_.safe_known(state) || visited_ >= kLongWalk))
+    return (plain & ~walker_.safe_groups(state)) == 0;
+  if (!counted) return loops;
+  return loops && walker_.between_iterations(state) &&
+         (plain & follow(walker_.reports(state)).groups) == 0;
+}
+
+// Below a node whose state, on the path, consumes all plain text: with a step for what is not plain only.
+void VocabularyWalk::walk_plain(uint32_t node, bool counted, int32_t extra, Leaving leaving,
+                                WalkFindings& findings) {
+  walks_plain_ = true;
+  const auto [begin, end] = vocabulary_.ranks_below(node);
+  uint32_t rank = begin;
+  const auto unplain = vocabulary_.unplain_below(node);
+  for (size_t i = 0; i < unplain.size();) {
+    const UnplainNode& n = unplain[i];
+    TimeLimit::tick();
+    add_consumed(findings.consumed, {rank, n.first_rank}, extra);
+    const PathEntry& before = path_[n.depth - 1];
+    const int32_t state = walker_.next(before.state, n.byte);
+    if (state == kNone || !n.has_plain_byte) {
+      if (state != kNone) walk_nodes(n.node, vocabulary_.trie()[n.node].subtree_end, counted, leaving, findings);
+      rank = n.end_rank;
+      i += n.count;
+      continue;
+    }
+    const Step step = step_to(state, before, n.byte, n.characters, counted, findings);
+    add_consumed(findings.consumed, {n.first_rank, n.below_rank}, step.extra);
+    add_leaving_at(n.node, state, step.iterations, leaving, findings);
+    path_[n.depth] = {state, step.iterations};
+    rank = n.below_rank;
+    ++i;
+  }
+  add_consumed(findings.consumed, {rank, end}, extra);
+  walks_plain_ = false;
 }
 
 // What comes after the subtree of `node`, without siblings that the parent's state cannot read.

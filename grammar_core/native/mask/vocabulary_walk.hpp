@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -43,6 +44,7 @@ struct WalkFindings {
   std::vector<ConsumedTokens> consumed;
   std::vector<LeavingPlace> leaving;
   std::vector<Handover> handed_over;
+  std::shared_ptr<const MaskWords> spaces;  // tokens that are consumed too, or null
   bool countable = true;  // iterations are the same in all readings, so the numbers above hold
 };
 
@@ -78,19 +80,6 @@ class VocabularyWalk {
     ByteSet bytes;
     GroupSet groups = 0;
   };
-
-  void walk_below(uint32_t origin, int32_t start, bool counted, Leaving leaving, WalkFindings& findings);
-  uint32_t first_below(uint32_t node);
-  uint32_t first_differing(uint32_t node);
-  uint32_t after_subtree(uint32_t node) const;
-  bool consumes_all_below(int32_t before, int32_t state, uint32_t node, bool counted);
-  bool reads_all_children(int32_t state, uint32_t node);
-  const Follow& follow(int32_t reports);
-
-  MacroAutomaton& automaton_;
-  const Vocabulary& vocabulary_;
-  WalkAutomaton walker_;
-  std::unordered_map<int32_t, Follow> follow_;
   struct PathEntry {
     int32_t state;
     int32_t iterations;
@@ -99,6 +88,35 @@ class VocabularyWalk {
     ByteSet live = {};
     uint32_t end = 0;  // the node's subtree_end
   };
+
+  bool finds_spaces(int32_t start, int32_t& spaces, unsigned& set);
+  void walk_around_spaces(int32_t start, int32_t spaces, unsigned set, Leaving leaving,
+                          WalkFindings& findings);
+  void walk_nodes(uint32_t first, uint32_t end, bool counted, Leaving leaving, WalkFindings& findings);
+  void walk_below(uint32_t origin, int32_t start, bool counted, Leaving leaving, WalkFindings& findings);
+  uint32_t first_below(uint32_t node, bool counted, int32_t extra, Leaving leaving, WalkFindings& findings);
+  uint32_t first_differing(uint32_t node);
+  uint32_t after_subtree(uint32_t node) const;
+  void walk_plain(uint32_t node, bool counted, int32_t extra, Leaving leaving, WalkFindings& findings);
+  // What a step to a state makes of the iterations so far, and the `extra` of tokens that end there.
+  struct Step {
+    int32_t iterations, extra;
+  };
+  Step step_to(int32_t state, const PathEntry& before, uint8_t byte, int32_t characters, bool counted,
+               WalkFindings& findings);
+  void add_leaving_at(uint32_t node, int32_t state, int32_t iterations, Leaving leaving,
+                      WalkFindings& findings);
+  bool consumes_plain(int32_t state, bool counted);
+  bool consumes_all_below(int32_t before, int32_t state, uint32_t node, bool counted);
+  bool reads_all_children(int32_t state, uint32_t node);
+  const Follow& follow(int32_t reports);
+
+  MacroAutomaton& automaton_;
+  const Vocabulary& vocabulary_;
+  WalkAutomaton walker_;
+  bool walks_plain_ = false;
+  size_t visited_ = 0;  // nodes of this walk
+  std::unordered_map<int32_t, Follow> follow_;
   std::vector<PathEntry> path_;  // by depth
 };
 

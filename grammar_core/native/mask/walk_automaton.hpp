@@ -83,6 +83,7 @@ class WalkAutomaton {
     return states_[state].loop_known ? states_[state].loop_groups : compute_loop(state);
   }
   bool loop_known(int32_t state) const { return states_[state].loop_known; }
+  bool safe_known(int32_t state) const { return states_[state].safe_known; }
   // Groups of bytes of which every text can be read from `state` on, whatever states that leads to; like
   // `loop_groups`, but also where a search starts over after every character.
   GroupSet safe_groups(int32_t state) {

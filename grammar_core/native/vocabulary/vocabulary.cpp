@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kManyChildren = 16;  // from which on a node has a Fan
 constexpr size_t kMostFans = UINT16_MAX;
+constexpr uint8_t kFirstLead = 0xC2, kLastLead = 0xF4;  // of characters outside ASCII
 
 std::array<uint8_t, 256> make_groups() {
   std::array<uint8_t, 256> groups{};
@@ -49,6 +50,22 @@ bool is_continuation(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 }  // namespace
 
 int group_of(uint8_t byte) { return kGroups[byte]; }
+
+ByteSet plain_first_bytes() {
+  ByteSet bytes;
+  bytes.add_range(0x20, 0x7F);
+  bytes.add_range(kFirstLead, kLastLead);
+  bytes.remove('"');
+  bytes.remove('\\');
+  return bytes;
+}
+
+GroupSet plain_groups() {
+  const ByteSet bytes = plain_first_bytes();
+  GroupSet groups = 0;
+  for (int byte = bytes.next(-1); byte < 256; byte = bytes.next(byte)) groups |= GroupSet{1} << kGroups[byte];
+  return groups;
+}
 
 Vocabulary::Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> stop_tokens,
                        std::vector<int32_t> control_tokens, int32_t size)
@@ -158,6 +175,44 @@ void Vocabulary::summarize_subtrees() {
       if (!whole[i]) trie_[ancestor].groups_below |= kBrokenUtf8;
     }
   }
+  find_plain_nodes(parent);
+}
+
+void Vocabulary::find_plain_nodes(std::span<const uint32_t> parent) {
+  const auto size = static_cast<uint32_t>(trie_.size()) - 1;
+  const ByteSet plain = plain_first_bytes();
+  std::vector<uint8_t> is_plain(size, 1);
+  for (uint32_t node = 1; node < size; ++node) {
+    is_plain[node] &= trie_[node].byte >= 0x80 || plain.contains(trie_[node].byte);
+    const auto [first, last] = ranks_at(node);
+    if (first == last) continue;
+    const std::string_view text = token(token_at_rank_[first]);
+    size_t whole = 0;
+    while (const int length = utf8_character_length(text.substr(whole))) whole += length;
+    if (whole < text.size())
+      for (uint32_t ancestor = node; ancestor != 0; ancestor = parent[ancestor]) is_plain[ancestor] = 0;
+  }
+  for (uint32_t node = size; node-- > 1;) is_plain[parent[node]] &= is_plain[node];
+  std::vector<uint32_t> count(size, 0);
+  for (uint32_t node = size; node-- > 1;) {
+    if (!is_plain[node]) ++count[node];
+    count[parent[node]] += count[node];
+  }
+  for (uint32_t node = 1; node < size; ++node) {
+    if (is_plain[node]) continue;
+    const TrieNode& n = trie_[node];
+    unplain_.push_back({node, count[node], n.first_rank, trie_[node + 1].first_rank,
+                        trie_[n.subtree_end].first_rank, n.depth, n.characters, n.byte,
+                        n.byte >= 0x80 || plain.contains(n.byte)});
+  }
+}
+
+std::span<const UnplainNode> Vocabulary::unplain_below(uint32_t node) const {
+  const auto at = [&](uint32_t first) {
+    return std::lower_bound(unplain_.begin(), unplain_.end(), first,
+                            [](const UnplainNode& n, uint32_t bound) { return n.node < bound; });
+  };
+  return {at(node + 1), at(trie_[node].subtree_end)};
 }
 
 void Vocabulary::build_fans() {
@@ -202,10 +257,16 @@ const std::vector<uint32_t>& Vocabulary::tokens_up_to(int32_t characters) const 
   return words;
 }
 
+const SpaceRuns& Vocabulary::space_runs(unsigned set) const {
+  std::call_once(space_runs_known_[set],
+                 [&] { space_runs_[set] = std::make_unique<const SpaceRuns>(*this, set); });
+  return *space_runs_[set];
+}
+
 size_t Vocabulary::memory_bytes() const {
   return bytes_.size() + token_begin_.size() * sizeof(uint32_t) + token_at_rank_.size() * sizeof(int32_t) +
          trie_.size() * sizeof(TrieNode) + fans_.size() * (sizeof(Fan) + 32 * sizeof(uint32_t)) +
-         text_mask_->memory_bytes();
+         unplain_.size() * sizeof(UnplainNode) + text_mask_->memory_bytes();
 }
 
 }  // namespace syntagma

@@ -1,6 +1,7 @@
 // The tokens of a tokenizer as bytes, and the trie that mask walks follow.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <iterator>
 #include <map>
@@ -13,6 +14,7 @@
 
 #include "automaton/byte_set.hpp"
 #include "vocabulary/mask_words.hpp"
+#include "vocabulary/space_runs.hpp"
 
 namespace syntagma {
 
@@ -26,6 +28,10 @@ constexpr int kOtherLeadsGroup = kFirstLeadGroup + static_cast<int>(std::size(kS
 constexpr int kContinuationGroup = 62;
 constexpr GroupSet kBrokenUtf8 = GroupSet{1} << 63;
 int group_of(uint8_t byte);
+// Plain text: whole characters that strings of JSON hold as they are, so no control characters, quotes and
+// backslashes.
+GroupSet plain_groups();
+ByteSet plain_first_bytes();
 
 // One byte of the trie. Nodes stand in preorder: the first child of node i is i + 1, its next sibling is
 // `subtree_end`. Tokens are ranked in byte order, so a subtree holds a contiguous range of ranks.
@@ -37,6 +43,17 @@ struct TrieNode {
   uint16_t characters;  // the same in characters: bytes that do not continue one
   uint8_t byte;
   uint16_t fan;  // number of its Fan, or 0
+};
+
+// A node of the trie that is not plain, beside few others: a walk over text visits no other nodes. Its parent
+// is not plain either.
+struct UnplainNode {
+  uint32_t node;
+  uint32_t count;  // of unplain nodes in its subtree, itself included
+  uint32_t first_rank, below_rank, end_rank;  // of tokens that end here, below, and behind the subtree
+  uint16_t depth, characters;
+  uint8_t byte;
+  bool has_plain_byte;  // only what is below is not plain
 };
 
 // The children of a node that has many of them, so that a walk can go to those that matter.
@@ -79,6 +96,9 @@ class Vocabulary {
   std::pair<uint32_t, uint32_t> ranks_below(uint32_t node) const {
     return {trie_[node + 1].first_rank, trie_[trie_[node].subtree_end].first_rank};
   }
+  // The nodes below `node` that are not plain, in preorder: through a plain node there are only tokens that are
+  // plain text from its byte on.
+  std::span<const UnplainNode> unplain_below(uint32_t node) const;
   // The longest token that `text` begins with, or -1, and whether all of `text` is the beginning of a longer
   // one.
   struct LongestMatch {
@@ -92,6 +112,8 @@ class Vocabulary {
   int32_t characters_at_rank(uint32_t rank) const { return characters_at_rank_[rank]; }
   // Tokens of at most so many characters (bytes that do not continue one), as mask words. Thread-safe.
   const std::vector<uint32_t>& tokens_up_to(int32_t characters) const;
+  // Runs of some of kSpaces, as bits. Thread-safe.
+  const SpaceRuns& space_runs(unsigned set) const;
   // All tokens that are text.
   const std::shared_ptr<const MaskWords>& text_mask() const { return text_mask_; }
   int32_t longest_token() const { return longest_token_; }
@@ -101,6 +123,7 @@ class Vocabulary {
   void build_trie();
   void summarize_subtrees();
   void build_fans();
+  void find_plain_nodes(std::span<const uint32_t> parent);
   bool has_children(uint32_t node) const { return trie_[node].subtree_end != node + 1; }
 
   int32_t size_;
@@ -111,9 +134,12 @@ class Vocabulary {
   std::vector<int32_t> token_at_rank_;
   std::vector<TrieNode> trie_;  // one sentinel at the end
   std::vector<Fan> fans_;       // number 0 is none
+  std::vector<UnplainNode> unplain_;
   std::vector<uint16_t> characters_at_rank_;
   mutable std::mutex up_to_mutex_;
   mutable std::map<int32_t, std::vector<uint32_t>> up_to_;
+  mutable std::array<std::once_flag, kSpaceSets> space_runs_known_;
+  mutable std::array<std::unique_ptr<const SpaceRuns>, kSpaceSets> space_runs_;
   std::shared_ptr<const MaskWords> text_mask_;
   int32_t longest_token_ = 0;
 };
