@@ -140,7 +140,7 @@ int32_t MacroAutomaton::close_set(int32_t context) {
   }
   std::sort(reported_.begin(), reported_.end());
   reported_.erase(std::unique(reported_.begin(), reported_.end()), reported_.end());
-  return intern_state(context, false, report_sets_.intern(reported_));
+  return intern_state(context, false, reported_.empty() ? 0 : report_sets_.intern(reported_));
 }
 
 int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t reports) {
@@ -170,7 +170,7 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   if (captures_ && !is_start)
     for (const int32_t symbol : accepted_)
       if (nfa_.symbols()[symbol].records()) captured_now_.push_back(symbol);
-  const int32_t captured = captured_lists_.intern(captured_now_);
+  const int32_t captured = captured_now_.empty() ? 0 : captured_lists_.intern(captured_now_);
   const bool early = !is_start && !ends_here && ends_early(context);
   const int32_t key[] = {context, is_start, reports, set_id, captured, early};
   const int32_t id = state_keys_.intern(key);
@@ -217,16 +217,31 @@ bool MacroAutomaton::is_early_state(int32_t context, int32_t nfa_state) const {
   return early >= 0 && nfa_.owner(nfa_state) == early;
 }
 
-int32_t MacroAutomaton::compute_next(int32_t id, int byte_class, int live_class) {
+// For the byte's class, and for those around it that have the same edges.
+int32_t MacroAutomaton::compute_next(int32_t id, int byte_class) {
   const std::lock_guard lock(mutex_);
   MacroState& m = states_[id];
   const uint8_t byte = nfa_.representative(byte_class);
+  int low = 0, high = 255;
   begin_set();
   for (const int32_t s : state_sets_[m.states])
-    for (const ByteEdge& e : nfa_.byte_edges(s))
-      if (TimeLimit::tick(), e.low <= byte && byte <= e.high) add_state(e.target);
+    for (const ByteEdge& e : nfa_.byte_edges(s)) {
+      TimeLimit::tick();
+      if (e.high < byte) {
+        low = std::max(low, e.high + 1);
+      } else if (e.low > byte) {
+        high = std::min(high, e.low - 1);
+      } else {
+        low = std::max<int>(low, e.low);
+        high = std::min<int>(high, e.high);
+        add_state(e.target);
+      }
+    }
   const int32_t target = set_.empty() ? kNone : close_set(m.context);
-  m.next[live_class].store(target, std::memory_order_release);
+  const uint8_t first = nfa_.class_of(static_cast<uint8_t>(low));
+  const int count = nfa_.class_of(static_cast<uint8_t>(high)) - first + 1;
+  const int live_class = m.live_classes.count_below(first);
+  for (int i = 0; i < count; ++i) m.next[live_class + i].store(target, std::memory_order_release);
   return target;
 }
 

@@ -108,7 +108,7 @@ class MacroAutomaton {
     if (!m.live_classes.contains(static_cast<uint8_t>(byte_class))) return kNone;
     const int live_class = m.live_classes.count_below(static_cast<uint8_t>(byte_class));
     const int32_t target = m.next[live_class].load(std::memory_order_acquire);
-    return target != kUnknown ? target : compute_next(id, byte_class, live_class);
+    return target != kUnknown ? target : compute_next(id, byte_class);
   }
   // The macro-state with its calls filled in.
   const MacroState& with_calls(int32_t id) {
@@ -195,7 +195,7 @@ class MacroAutomaton {
     bool captures = false;  // some rule that may begin with the frame is captured
   };
 
-  int32_t compute_next(int32_t id, int byte_class, int live_class);
+  int32_t compute_next(int32_t id, int byte_class);
   void compute_calls(int32_t id);
   int32_t compute_after(int32_t id, int32_t reports);
   const std::vector<NextIteration>& compute_next_iterations(int32_t id, int32_t reports);

@@ -76,10 +76,10 @@ void WalkAutomaton::compute_live(int32_t state) {
     for (const int32_t start : {m.call_start, m.tail_call_start})
       if (start != kNone) add(start);
   }
-  const int live_count = s.live_classes.size();
-  s.next = std::make_unique<int32_t[]>(live_count);
-  std::fill_n(s.next.get(), live_count, kUnknown);
-  table_bytes_ += live_count * sizeof(int32_t);
+  s.live_count = static_cast<int16_t>(s.live_classes.size());
+  s.next = std::make_unique<int32_t[]>(s.live_count);
+  std::fill_n(s.next.get(), s.live_count, kUnknown);
+  table_bytes_ += s.live_count * sizeof(int32_t);
 }
 
 ByteSet WalkAutomaton::differing_bytes(int32_t a, int32_t b) {
@@ -179,28 +179,36 @@ void WalkAutomaton::set_iterations(std::span<const int32_t> key, State& state) {
 
 int32_t WalkAutomaton::compute_next(int32_t state, int byte_class, int live_class) {
   const auto key = keys_[state];
-  if (key.size() == 3) {
-    const Item item{key[1], key[2]};
-    const int32_t inside = stepper_.step_inside(item.macro, byte_class);
-    if (inside != kUnknown) {
-      const int32_t reached[] = {0, inside, item.parents};
-      const int32_t target = inside == kNone ? kNone : intern(reached);
-      return states_[state].next[live_class] = target;
-    }
-  }
   items_.clear();
   for (size_t i = 1; i < key.size(); i += 2) items_.push_back({key[i], key[i + 1]});
-  stepper_.step(items_, byte_class, scratch_);
-  const int32_t target = scratch_.alive() ? intern(scratch_) : kNone;
-  State& s = states_[state];
-  s.next[live_class] = target;
-  if (!scratch_.counted) return target;
-  if (s.finished == nullptr) {
-    const int live_count = s.live_classes.size();
-    s.finished = std::make_unique<uint8_t[]>(live_count);
-    table_bytes_ += live_count;
+  const bool is_alone = items_.size() == 1 && !automaton_.state(items_[0].macro).has_calls;
+  const int32_t inside = is_alone ? stepper_.step_inside(items_[0].macro, byte_class) : kUnknown;
+  int32_t target = kNone;
+  uint8_t finished = 0;
+  if (inside != kUnknown) {
+    const int32_t reached[] = {0, inside, items_[0].parents};
+    if (inside != kNone) target = intern(reached);
+  } else {
+    stepper_.step(items_, byte_class, scratch_);
+    if (scratch_.alive()) target = intern(scratch_);
+    if (scratch_.counted) finished = target != kNone && states_[target].between_iterations ? 1 : kUncountable;
   }
-  s.finished[live_class] = target != kNone && states_[target].between_iterations ? 1 : kUncountable;
+  State& s = states_[state];
+  if (finished != 0 && s.finished == nullptr) {
+    s.finished = std::make_unique<uint8_t[]>(s.live_count);
+    table_bytes_ += s.live_count;
+  }
+  const auto note = [&](int at) {
+    s.next[at] = target;
+    if (finished != 0) s.finished[at] = finished;
+  };
+  note(live_class);
+  if (!is_alone) return target;
+  // Bytes that move the only frame alike do everything alike; the classes are those of its macro-state.
+  const auto* next = automaton_.state(items_[0].macro).next.get();
+  const int32_t moved = next[live_class].load(std::memory_order_relaxed);
+  for (int i = 0; i < s.live_count; ++i)
+    if (next[i].load(std::memory_order_relaxed) == moved) note(i);
   return target;
 }
 

@@ -106,6 +106,7 @@ class WalkAutomaton {
     int8_t inner_frame = kNotKnown;
     // Of what it may read; with `next`, which is null while nobody asked.
     ByteSet live, live_classes;
+    int16_t live_count = 0;               // of classes
     std::unique_ptr<int32_t[]> next;      // by live class
     std::unique_ptr<uint8_t[]> finished;  // likewise; null where no byte finishes an iteration
   };
