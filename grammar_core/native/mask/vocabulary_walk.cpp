@@ -9,6 +9,7 @@ namespace {
 
 constexpr uint32_t kHandedOver = 64;        // nodes from which on a look-up is cheaper than walking them
 constexpr size_t kLargeDifference = 4'000;  // nodes of a comparison that cost more than a walk of its own
+constexpr uint32_t kHugeSubtree = 16'000;
 constexpr size_t kLongWalk = 2'000;         // nodes after which it pays to look into many states
 constexpr uint8_t kFirstLead = 0xC2;        // of the bytes that begin a character outside ASCII
 constexpr uint32_t kLargeSubtree = 256;     // nodes from which on it pays to look into what a state can read
@@ -36,7 +37,7 @@ WalkFindings VocabularyWalk::run(int32_t start, std::span<const int32_t> origins
   int32_t spaces = kNone;
   unsigned set = 0;
   const bool is_whole = origins.size() == 1 && origins[0] == 0;
-  if (is_whole && !counted && !consumes_plain(start, false) && finds_spaces(start, spaces, set)) {
+  if (is_whole && !counted && finds_spaces(start, spaces, set)) {
     walk_around_spaces(start, spaces, set, leaving, findings);
     return findings;
   }
@@ -47,7 +48,7 @@ WalkFindings VocabularyWalk::run(int32_t start, std::span<const int32_t> origins
 
 // Whether a state lets any run of some spaces stand, all of which lead to the one state `spaces`.
 bool VocabularyWalk::finds_spaces(int32_t start, int32_t& spaces, unsigned& set) {
-  if (vocabulary_.fan(0) == nullptr) return false;
+  if (vocabulary_.fan(0) == nullptr || walker_.live_bytes(start).contains('a')) return false;
   for (size_t i = 0; i < kSpaces.size(); ++i) {
     const int32_t target = walker_.next(start, kSpaces[i]);
     if (target == kNone) continue;
@@ -99,6 +100,7 @@ void VocabularyWalk::walk_nodes(uint32_t first, uint32_t end, bool counted, Leav
   const auto trie = vocabulary_.trie();
   for (uint32_t node = first; node < end;) {
     const TrieNode& n = trie[node];
+    __builtin_prefetch(&trie[0] + n.subtree_end);
     TimeLimit::tick();
     ++visited_;
     const PathEntry& before = path_[n.depth - 1];
@@ -152,10 +154,11 @@ uint32_t VocabularyWalk::first_below(uint32_t node, bool counted, int32_t extra,
                                      WalkFindings& findings) {
   const TrieNode& n = vocabulary_.trie()[node];
   PathEntry& entry = path_[n.depth];
-  if (n.subtree_end - node >= kLargeSubtree && !walks_plain_ && consumes_plain(entry.state, counted)) {
-    walk_plain(node, counted, extra, leaving, findings);
-    return n.subtree_end;
-  }
+  if (n.subtree_end - node >= kLargeSubtree && !walks_plain_)
+    if (const PlainText* plain = consumed_text(entry.state, n.subtree_end - node, counted)) {
+      walk_plain(node, *plain, counted, extra, leaving, findings);
+      return n.subtree_end;
+    }
   const Fan* fan = vocabulary_.fan(node);
   if (fan == nullptr) return node + 1;
   entry.fan = fan;
@@ -165,26 +168,29 @@ uint32_t VocabularyWalk::first_below(uint32_t node, bool counted, int32_t extra,
   return child != 0 ? child : n.subtree_end;
 }
 
-// Whether a state consumes all plain text, like `consumes_all_below`.
-bool VocabularyWalk::consumes_plain(int32_t state, bool counted) {
-  static const GroupSet plain = plain_groups();
-  static const ByteSet first_bytes = plain_first_bytes();
-  if (!walker_.live_bytes(state).contains_all(first_bytes)) return false;
-  const bool loops = (plain & ~walker_.loop_groups(state)) == 0;
-  if (!counted && !loops && (walker_.safe_known(state) || visited_ >= kLongWalk))
-    return (plain & ~walker_.safe_groups(state)) == 0;
-  if (!counted) return loops;
-  return loops && walker_.between_iterations(state) &&
-         (plain & follow(walker_.reports(state)).groups) == 0;
+// Plain text that a state consumes below a node with so many nodes, like `consumes_all_below`; or null.
+const PlainText* VocabularyWalk::consumed_text(int32_t state, uint32_t nodes, bool counted) {
+  for (const PlainText& plain : vocabulary_.plain_texts()) {
+    if (!walker_.live_bytes(state).contains_all(plain.first_bytes)) continue;
+    if ((plain.groups & ~walker_.loop_groups(state)) == 0) {
+      if (!counted) return &plain;
+      if (walker_.between_iterations(state) && (plain.groups & follow(walker_.reports(state)).groups) == 0)
+        return &plain;
+    }
+    // To look into all states that text leads to takes long where it leads to many.
+    const bool pays = walker_.safe_known(state) || nodes >= kHugeSubtree || visited_ >= kLongWalk;
+    if (!counted && pays && (plain.groups & ~walker_.safe_groups(state)) == 0) return &plain;
+  }
+  return nullptr;
 }
 
 // Below a node whose state, on the path, consumes all plain text: with a step for what is not plain only.
-void VocabularyWalk::walk_plain(uint32_t node, bool counted, int32_t extra, Leaving leaving,
-                                WalkFindings& findings) {
+void VocabularyWalk::walk_plain(uint32_t node, const PlainText& plain, bool counted, int32_t extra,
+                                Leaving leaving, WalkFindings& findings) {
   walks_plain_ = true;
   const auto [begin, end] = vocabulary_.ranks_below(node);
   uint32_t rank = begin;
-  const auto unplain = vocabulary_.unplain_below(node);
+  const auto unplain = plain.unplain_below(vocabulary_.trie()[node], node);
   for (size_t i = 0; i < unplain.size();) {
     const UnplainNode& n = unplain[i];
     TimeLimit::tick();

@@ -97,7 +97,8 @@ class VocabularyWalk {
   uint32_t first_below(uint32_t node, bool counted, int32_t extra, Leaving leaving, WalkFindings& findings);
   uint32_t first_differing(uint32_t node);
   uint32_t after_subtree(uint32_t node) const;
-  void walk_plain(uint32_t node, bool counted, int32_t extra, Leaving leaving, WalkFindings& findings);
+  void walk_plain(uint32_t node, const PlainText& plain, bool counted, int32_t extra, Leaving leaving,
+                  WalkFindings& findings);
   // What a step to a state makes of the iterations so far, and the `extra` of tokens that end there.
   struct Step {
     int32_t iterations, extra;
@@ -106,7 +107,7 @@ class VocabularyWalk {
                WalkFindings& findings);
   void add_leaving_at(uint32_t node, int32_t state, int32_t iterations, Leaving leaving,
                       WalkFindings& findings);
-  bool consumes_plain(int32_t state, bool counted);
+  const PlainText* consumed_text(int32_t state, uint32_t nodes, bool counted);
   bool consumes_all_below(int32_t before, int32_t state, uint32_t node, bool counted);
   bool reads_all_children(int32_t state, uint32_t node);
   const Follow& follow(int32_t reports);

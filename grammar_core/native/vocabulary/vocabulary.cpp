@@ -51,22 +51,6 @@ bool is_continuation(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
 int group_of(uint8_t byte) { return kGroups[byte]; }
 
-ByteSet plain_first_bytes() {
-  ByteSet bytes;
-  bytes.add_range(0x20, 0x7F);
-  bytes.add_range(kFirstLead, kLastLead);
-  bytes.remove('"');
-  bytes.remove('\\');
-  return bytes;
-}
-
-GroupSet plain_groups() {
-  const ByteSet bytes = plain_first_bytes();
-  GroupSet groups = 0;
-  for (int byte = bytes.next(-1); byte < 256; byte = bytes.next(byte)) groups |= GroupSet{1} << kGroups[byte];
-  return groups;
-}
-
 Vocabulary::Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> stop_tokens,
                        std::vector<int32_t> control_tokens, int32_t size)
     : size_(size), stop_tokens_(std::move(stop_tokens)), control_tokens_(std::move(control_tokens)) {
@@ -175,15 +159,30 @@ void Vocabulary::summarize_subtrees() {
       if (!whole[i]) trie_[ancestor].groups_below |= kBrokenUtf8;
     }
   }
-  find_plain_nodes(parent);
+  PlainText& text = plain_texts_[0];
+  text.first_bytes.add_range(0x20, 0x7F);
+  text.first_bytes.add_range(kFirstLead, kLastLead);
+  text.first_bytes.remove('"');
+  text.first_bytes.remove('\\');
+  plain_texts_[1].first_bytes = text.first_bytes;
+  for (const uint8_t lead : kSingleLeads) plain_texts_[1].first_bytes.remove(lead);
+  for (PlainText& plain : plain_texts_) {
+    const ByteSet& bytes = plain.first_bytes;
+    for (int byte = bytes.next(-1); byte < 256; byte = bytes.next(byte))
+      plain.groups |= GroupSet{1} << group_of(static_cast<uint8_t>(byte));
+    find_unplain_nodes(parent, plain);
+  }
 }
 
-void Vocabulary::find_plain_nodes(std::span<const uint32_t> parent) {
+void Vocabulary::find_unplain_nodes(std::span<const uint32_t> parent, PlainText& plain) const {
   const auto size = static_cast<uint32_t>(trie_.size()) - 1;
-  const ByteSet plain = plain_first_bytes();
+  const auto has_plain_byte = [&](uint32_t node) {
+    const uint8_t byte = trie_[node].byte;
+    return is_continuation(byte) || plain.first_bytes.contains(byte);
+  };
   std::vector<uint8_t> is_plain(size, 1);
   for (uint32_t node = 1; node < size; ++node) {
-    is_plain[node] &= trie_[node].byte >= 0x80 || plain.contains(trie_[node].byte);
+    is_plain[node] &= has_plain_byte(node);
     const auto [first, last] = ranks_at(node);
     if (first == last) continue;
     const std::string_view text = token(token_at_rank_[first]);
@@ -201,18 +200,18 @@ void Vocabulary::find_plain_nodes(std::span<const uint32_t> parent) {
   for (uint32_t node = 1; node < size; ++node) {
     if (is_plain[node]) continue;
     const TrieNode& n = trie_[node];
-    unplain_.push_back({node, count[node], n.first_rank, trie_[node + 1].first_rank,
-                        trie_[n.subtree_end].first_rank, n.depth, n.characters, n.byte,
-                        n.byte >= 0x80 || plain.contains(n.byte)});
+    plain.unplain.push_back({node, count[node], n.first_rank, trie_[node + 1].first_rank,
+                             trie_[n.subtree_end].first_rank, n.depth, n.characters, n.byte,
+                             has_plain_byte(node)});
   }
 }
 
-std::span<const UnplainNode> Vocabulary::unplain_below(uint32_t node) const {
+std::span<const UnplainNode> PlainText::unplain_below(const TrieNode& n, uint32_t node) const {
   const auto at = [&](uint32_t first) {
-    return std::lower_bound(unplain_.begin(), unplain_.end(), first,
-                            [](const UnplainNode& n, uint32_t bound) { return n.node < bound; });
+    return std::lower_bound(unplain.begin(), unplain.end(), first,
+                            [](const UnplainNode& other, uint32_t bound) { return other.node < bound; });
   };
-  return {at(node + 1), at(trie_[node].subtree_end)};
+  return {at(node + 1), at(n.subtree_end)};
 }
 
 void Vocabulary::build_fans() {
@@ -266,7 +265,7 @@ const SpaceRuns& Vocabulary::space_runs(unsigned set) const {
 size_t Vocabulary::memory_bytes() const {
   return bytes_.size() + token_begin_.size() * sizeof(uint32_t) + token_at_rank_.size() * sizeof(int32_t) +
          trie_.size() * sizeof(TrieNode) + fans_.size() * (sizeof(Fan) + 32 * sizeof(uint32_t)) +
-         unplain_.size() * sizeof(UnplainNode) + text_mask_->memory_bytes();
+         2 * plain_texts_[1].unplain.size() * sizeof(UnplainNode) + text_mask_->memory_bytes();
 }
 
 }  // namespace syntagma

@@ -28,10 +28,6 @@ constexpr int kOtherLeadsGroup = kFirstLeadGroup + static_cast<int>(std::size(kS
 constexpr int kContinuationGroup = 62;
 constexpr GroupSet kBrokenUtf8 = GroupSet{1} << 63;
 int group_of(uint8_t byte);
-// Plain text: whole characters that strings of JSON hold as they are, so no control characters, quotes and
-// backslashes.
-GroupSet plain_groups();
-ByteSet plain_first_bytes();
 
 // One byte of the trie. Nodes stand in preorder: the first child of node i is i + 1, its next sibling is
 // `subtree_end`. Tokens are ranked in byte order, so a subtree holds a contiguous range of ranks.
@@ -45,8 +41,7 @@ struct TrieNode {
   uint16_t fan;  // number of its Fan, or 0
 };
 
-// A node of the trie that is not plain, beside few others: a walk over text visits no other nodes. Its parent
-// is not plain either.
+// A node of the trie that is not plain. Its parent is not plain either.
 struct UnplainNode {
   uint32_t node;
   uint32_t count;  // of unplain nodes in its subtree, itself included
@@ -54,6 +49,16 @@ struct UnplainNode {
   uint16_t depth, characters;
   uint8_t byte;
   bool has_plain_byte;  // only what is below is not plain
+};
+
+// Text of whole characters that begin with some bytes. Where a grammar lets any of it stand, a walk visits only
+// the nodes that are not plain: through a plain node there are only tokens that are such text from its byte on.
+struct PlainText {
+  ByteSet first_bytes;
+  GroupSet groups = 0;
+  std::vector<UnplainNode> unplain;  // in preorder
+
+  std::span<const UnplainNode> unplain_below(const TrieNode& n, uint32_t node) const;
 };
 
 // The children of a node that has many of them, so that a walk can go to those that matter.
@@ -96,9 +101,9 @@ class Vocabulary {
   std::pair<uint32_t, uint32_t> ranks_below(uint32_t node) const {
     return {trie_[node + 1].first_rank, trie_[trie_[node].subtree_end].first_rank};
   }
-  // The nodes below `node` that are not plain, in preorder: through a plain node there are only tokens that are
-  // plain text from its byte on.
-  std::span<const UnplainNode> unplain_below(uint32_t node) const;
+  // What strings of JSON hold as it is, which is all but control characters, quotes and backslashes; and the
+  // same without those characters outside ASCII that classes single out.
+  std::span<const PlainText> plain_texts() const { return plain_texts_; }
   // The longest token that `text` begins with, or -1, and whether all of `text` is the beginning of a longer
   // one.
   struct LongestMatch {
@@ -123,7 +128,7 @@ class Vocabulary {
   void build_trie();
   void summarize_subtrees();
   void build_fans();
-  void find_plain_nodes(std::span<const uint32_t> parent);
+  void find_unplain_nodes(std::span<const uint32_t> parent, PlainText& plain) const;
   bool has_children(uint32_t node) const { return trie_[node].subtree_end != node + 1; }
 
   int32_t size_;
@@ -134,7 +139,7 @@ class Vocabulary {
   std::vector<int32_t> token_at_rank_;
   std::vector<TrieNode> trie_;  // one sentinel at the end
   std::vector<Fan> fans_;       // number 0 is none
-  std::vector<UnplainNode> unplain_;
+  std::array<PlainText, 2> plain_texts_;
   std::vector<uint16_t> characters_at_rank_;
   mutable std::mutex up_to_mutex_;
   mutable std::map<int32_t, std::vector<uint32_t>> up_to_;
