@@ -1,0 +1,97 @@
+"""Masks over vocabularies large enough that walks of them take their short ways."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from grammar_core import CompiledGrammar, Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
+
+_PIECES = (
+    *(chr(letter) for letter in range(97, 123)),
+    *"ABCXYZ0123456789 ._-/:,;@+*'()[]{}<>",
+    *("é", "ü", "я", "中", "文", "龥", "“", "”", "–", "\u2028", "\u00a0", "\u3000", "😀", "🚀", "\ufeff"),
+    *('"', "\\", "\n", "\t", "\r", "\x00", "\x7f", '",', '":', '\\"', "\\n", "\\u00", "ab", "ing", "tion"),
+)
+_SPACES = (" ", "  ", "\n", "\t", "\r\n", "    ")
+
+
+def _vocabulary() -> list[bytes]:
+    rng = random.Random(20)
+    tokens = {bytes([byte]) for byte in range(256)}
+    tokens |= {"".join(rng.choices(_SPACES, k=rng.randint(1, 12))).encode() for _ in range(300)}
+    while len(tokens) < 9_000:
+        text = "".join(rng.choices(_PIECES, k=rng.randint(2, 7))).encode()
+        if rng.random() < 0.3:
+            text = rng.choice(_SPACES).encode() + text
+        cut = rng.random()
+        tokens.add(text[:-1] if cut < 0.15 else text[1:] if cut < 0.25 else text)
+    return [b"</s>", *sorted(token for token in tokens if token)]
+
+
+_VOCABULARY = _vocabulary()
+_COMPILER = GrammarCompiler(TokenizerInfo(_VOCABULARY, stop_token_ids=[0]))
+_STRINGS = (
+    {"type": "string"},
+    {"type": "string", "maxLength": 9},
+    {"type": "string", "minLength": 3, "maxLength": 300},
+    {"type": "string", "pattern": "rock.t"},
+    {"type": "string", "pattern": "^.+\\.(csv|tsv)$"},
+    {"type": "string", "pattern": "^[a-z0-9-]+$"},
+    {"type": "string", "pattern": "^\\S+$"},
+    {"type": "string", "pattern": "^[^/]*/[^/]*$", "maxLength": 20},
+    {"type": "string", "pattern": "^(\\S+ ){0,3}\\S+$"},
+    {"type": "string", "format": "uri"},
+    {"type": "array", "items": {"type": "boolean"}},
+    {"type": "object", "properties": {"ab": {"type": "string"}, "abc": {}}},
+    {"type": "object", "patternProperties": {"^x-": {"type": "integer"}}},
+    {"type": "object", "additionalProperties": {"enum": ["a", "tion", 1]}, "minProperties": 1},
+)
+_TEXTS = (
+    'root ::= [^]* "<" [a-z]+ ">"',
+    'root ::= "\\"" ([^"\\\\\\x00-\\x1f] | "\\\\" ["\\\\n])* "\\"" [ \\t\\n]* "," [ ]* [0-9]+',
+    'root ::= line+\nline ::= [^\\n\\u2028]+ "\\n"',
+    "root ::= [ \\n]* ([a-z]+ [ \\n]+)* [0-9]{1,3} [ \\n]*",
+    'root ::= ([^\\x00-\\x1f"\\\\] [^]? ){2,30}',
+    "root ::= [\\t ]+ root? | [A-Z] root | [^a-zA-Z \\t]",
+)
+
+
+def _walk(compiled: CompiledGrammar, seed: int) -> None:
+    """Compares masks with what is accepted, at some positions of a drawn text."""
+    rng = random.Random(seed)
+    matcher = GrammarMatcher(compiled)
+    mask = np.zeros((1, -(-len(_VOCABULARY) // 32)), dtype=np.int32)
+    for step in range(40):
+        matcher.fill_next_token_bitmask(mask)
+        allowed = np.unpackbits(mask.view(np.uint8), bitorder="little")[: len(_VOCABULARY)]
+        if step in (0, 1, 2, 4, 8, 16, 32):
+            accepted = np.zeros_like(allowed)
+            for token in range(len(_VOCABULARY)):
+                if matcher.accept_token(token):
+                    accepted[token] = 1
+                    matcher.rollback(1)
+            wrong = [_VOCABULARY[token] for token in np.flatnonzero(allowed != accepted)]
+            assert not wrong, (step, wrong[:5])
+        likely = [token for token in np.flatnonzero(allowed) if token]
+        if not likely:
+            return
+        assert matcher.accept_token(int(rng.choice(likely)))
+
+
+@pytest.mark.parametrize("schema", _STRINGS, ids=str)
+@pytest.mark.parametrize("lexical", ["natural", "any"])
+def test_schemas(schema: dict[str, object], lexical: str) -> None:
+    grammar = Grammar.from_json_schema(schema, strict_mode=False, lexical=lexical)
+    compiled = _COMPILER.compile_grammar(grammar)
+    for seed in range(3):
+        _walk(compiled, seed)
+
+
+@pytest.mark.parametrize("text", _TEXTS)
+def test_texts(text: str) -> None:
+    compiled = _COMPILER.compile_grammar(Grammar.from_ebnf(text))
+    for seed in range(4):
+        _walk(compiled, seed)
