@@ -200,7 +200,7 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   if (early && nfa_.symbols()[occurrence].records()) m.early_capture = occurrence;
   m.states = set_id;
   if (!is_start && !states.empty()) m.iterations_needed = iterations_needed(context, states);
-  m.next = std::make_unique<std::atomic<int32_t>[]>(live_count);
+  m.next = tables_.allocate(live_count);
   for (int i = 0; i < live_count; ++i) m.next[i].store(kUnknown, std::memory_order_relaxed);
   return id;
 }

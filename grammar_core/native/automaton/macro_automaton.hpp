@@ -25,6 +25,7 @@
 #include "automaton/concurrent.hpp"
 #include "automaton/interner.hpp"
 #include "automaton/nfa.hpp"
+#include "automaton/table_pool.hpp"
 
 namespace syntagma {
 
@@ -69,7 +70,7 @@ struct MacroState {
   int64_t iterations_needed = 0;  // of counted paths, if it leads to ends farther off than its frame's others
   ByteSet live;                                  // bytes that it reads inside the frame
   ByteSet live_classes;                          // their byte classes
-  std::unique_ptr<std::atomic<int32_t>[]> next;  // by live class: a macro-state, kNone or kUnknown
+  std::atomic<int32_t>* next = nullptr;          // by live class: a macro-state, kNone or kUnknown
 
   std::atomic<bool> calls_ready{false};
   int32_t call_start = kNone;       // start of the frame opened by ordinary calls
@@ -242,6 +243,7 @@ class MacroAutomaton {
   std::unordered_map<uint64_t, int32_t> token_targets_;
   std::unordered_map<uint64_t, ActiveTemperatures> known_temperatures_;
   std::vector<Context> contexts_;
+  TablePool<std::atomic<int32_t>> tables_;
   std::deque<std::vector<NextIteration>> iteration_lists_;
   std::unordered_map<int32_t, std::vector<int32_t>> frame_shapes_;  // by macro-state
   std::unordered_map<uint64_t, int32_t> tail_reports_;

@@ -77,9 +77,8 @@ void WalkAutomaton::compute_live(int32_t state) {
       if (start != kNone) add(start);
   }
   s.live_count = static_cast<int16_t>(s.live_classes.size());
-  s.next = std::make_unique<int32_t[]>(s.live_count);
-  std::fill_n(s.next.get(), s.live_count, kUnknown);
-  table_bytes_ += s.live_count * sizeof(int32_t);
+  s.next = tables_.allocate(s.live_count);
+  std::fill_n(s.next, s.live_count, kUnknown);
 }
 
 ByteSet WalkAutomaton::differing_bytes(int32_t a, int32_t b) {
@@ -196,7 +195,7 @@ int32_t WalkAutomaton::compute_next(int32_t state, int byte_class, int live_clas
   State& s = states_[state];
   if (finished != 0 && s.finished == nullptr) {
     s.finished = std::make_unique<uint8_t[]>(s.live_count);
-    table_bytes_ += s.live_count;
+    finished_bytes_ += s.live_count;
   }
   const auto note = [&](int at) {
     s.next[at] = target;
@@ -205,7 +204,7 @@ int32_t WalkAutomaton::compute_next(int32_t state, int byte_class, int live_clas
   note(live_class);
   if (!is_alone) return target;
   // Bytes that move the only frame alike do everything alike; the classes are those of its macro-state.
-  const auto* next = automaton_.state(items_[0].macro).next.get();
+  const auto* next = automaton_.state(items_[0].macro).next;
   const int32_t moved = next[live_class].load(std::memory_order_relaxed);
   for (int i = 0; i < s.live_count; ++i)
     if (next[i].load(std::memory_order_relaxed) == moved) note(i);

@@ -10,6 +10,7 @@
 
 #include "automaton/interner.hpp"
 #include "automaton/macro_automaton.hpp"
+#include "automaton/table_pool.hpp"
 #include "parser/stack_arena.hpp"
 #include "parser/stepper.hpp"
 #include "vocabulary/vocabulary.hpp"
@@ -90,7 +91,7 @@ class WalkAutomaton {
     return states_[state].safe_known ? states_[state].safe_groups : compute_safe(state);
   }
   size_t memory_bytes() const {
-    return states_.size() * sizeof(State) + table_bytes_ + arena_.memory_bytes() + keys_.memory_bytes();
+    return states_.size() * sizeof(State) + tables_.memory_bytes() + finished_bytes_ + arena_.memory_bytes() + keys_.memory_bytes();
   }
 
  private:
@@ -107,7 +108,7 @@ class WalkAutomaton {
     // Of what it may read; with `next`, which is null while nobody asked.
     ByteSet live, live_classes;
     int16_t live_count = 0;               // of classes
-    std::unique_ptr<int32_t[]> next;      // by live class
+    int32_t* next = nullptr;              // by live class
     std::unique_ptr<uint8_t[]> finished;  // likewise; null where no byte finishes an iteration
   };
   // Where the characters of each group lead, if all of them lead somewhere.
@@ -140,7 +141,8 @@ class WalkAutomaton {
   Stepper stepper_;
   SequenceInterner keys_;  // reports, then macro-state and parents of each item
   std::vector<State> states_;
-  size_t table_bytes_ = 0;
+  TablePool<int32_t> tables_;
+  size_t finished_bytes_ = 0;
   Configuration scratch_;
   std::vector<int32_t> key_;
   std::vector<Item> items_;
