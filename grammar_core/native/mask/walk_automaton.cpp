@@ -334,6 +334,19 @@ GroupSet WalkAutomaton::compute_safe(int32_t state) {
 }
 
 GroupSet WalkAutomaton::compute_loop(int32_t state) {
+  const GroupSet loop = loop_of_frame(state);
+  states_[state].loop_groups = loop;
+  states_[state].loop_known = true;
+  return loop;
+}
+
+// What loops inside a frame does so whatever the frame stands on.
+GroupSet WalkAutomaton::loop_of_frame(int32_t state) {
+  const auto key = keys_[state];
+  if (key.size() == 3 && key[0] == 0 && key[2] != kBaseParents) {
+    const MacroState& m = automaton_.state(key[1]);
+    if (!m.has_calls && m.reports == 0) return loop_groups(state_of({key[1], kBaseParents}));
+  }
   GroupSet leaving = 0, all = 0;
   int previous_class = -1;
   bool loops = false;
@@ -351,10 +364,7 @@ GroupSet WalkAutomaton::compute_loop(int32_t state) {
       const std::vector<int32_t> targets = targets_of_leads(state, lead_group);
       if (targets.size() == 1 && targets[0] == state) loop |= GroupSet{1} << lead_group;
     }
-  loop |= GroupSet{1} << kContinuationGroup;
-  states_[state].loop_groups = loop;
-  states_[state].loop_known = true;
-  return loop;
+  return loop | GroupSet{1} << kContinuationGroup;
 }
 
 }  // namespace syntagma

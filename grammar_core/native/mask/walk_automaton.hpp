@@ -127,6 +127,7 @@ class WalkAutomaton {
   void set_iterations(std::span<const int32_t> key, State& state);
   int32_t compute_next(int32_t state, int byte_class, int live_class);
   GroupSet compute_loop(int32_t state);
+  GroupSet loop_of_frame(int32_t state);
   GroupSet compute_safe(int32_t state);
   const CharacterTargets& character_targets(int32_t state);
   struct ByteRange {
