@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from grammar_core import CompiledGrammar, Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
+from grammar_core.frontends.json_schema.texts import Lexical
 
 _PIECES = (
     *(chr(letter) for letter in range(97, 123)),
@@ -83,7 +84,7 @@ def _walk(compiled: CompiledGrammar, seed: int) -> None:
 
 @pytest.mark.parametrize("schema", _STRINGS, ids=str)
 @pytest.mark.parametrize("lexical", ["natural", "any"])
-def test_schemas(schema: dict[str, object], lexical: str) -> None:
+def test_schemas(schema: dict[str, object], lexical: Lexical) -> None:
     grammar = Grammar.from_json_schema(schema, strict_mode=False, lexical=lexical)
     compiled = _COMPILER.compile_grammar(grammar)
     for seed in range(3):

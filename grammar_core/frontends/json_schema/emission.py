@@ -30,7 +30,7 @@ from grammar_core.frontends.json_schema.paths import pointer_of
 from grammar_core.frontends.json_schema.shapes import ObjectShape
 from grammar_core.frontends.json_schema.speller import Speller, without_hold
 from grammar_core.frontends.json_schema.subschemas import ASSERTIONS
-from grammar_core.frontends.json_schema.texts import Lexical, TextLanguage
+from grammar_core.frontends.json_schema.texts import Lexical, TextLanguage, join_automata
 from grammar_core.frontends.json_schema.values import (
     ARRAY,
     BOOLEAN,
@@ -285,6 +285,8 @@ class Emitter:
             len(found) == 1 and found[0] is FULL[kind] for kind, found in alternatives.items()
         ):
             return self.any_value()
+        if STRING in alternatives:
+            alternatives[STRING] = join_automata(alternatives[STRING])
         for kind, found in alternatives.items():
             for alternative in found:
                 options += self._placed_alternative(kind, alternative, depth, goal)

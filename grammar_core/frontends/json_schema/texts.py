@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from functools import reduce
 from typing import Literal as OneOf
 
+from grammar_core.errors import GrammarLimitError
 from grammar_core.frontends.json_schema.formats import format_pattern
 from grammar_core.frontends.json_schema.length_bounds import bound_length, most_copies
 from grammar_core.frontends.json_schema.patterns import pattern_expression
@@ -219,6 +220,12 @@ class TextLanguage:
             return _choice(tuple(natural_literal(value) for value in self._values))
         return quoted(speller.automaton(self.language))
 
+    def is_spelled_by_automaton(self) -> bool:
+        """Whether the set is spelled as an automaton, whose length is not counted."""
+        if self._values is not None or self._low or self._high is not None:
+            return False
+        return bool(self._excluded) or len(self._patterns) > 1
+
     def given_values(self) -> list[str] | None:
         """The strings, if the set was given as a list of them."""
         return None if self._values is None else list(self._values)
@@ -302,6 +309,21 @@ class TextLanguage:
         if whole.is_empty() or not self._is_bounded(whole):
             return whole
         return whole.with_length(self._low, self._high)
+
+
+def join_automata(languages: list[TextLanguage]) -> list[TextLanguage]:
+    """The same strings, with the sets that are spelled as automata in one of them.
+
+    What a text may be read as is then one state, not one for each set.
+    """
+    joined = [language for language in languages if language.is_spelled_by_automaton()]
+    if len(joined) < 2:
+        return languages
+    try:
+        whole = reduce(TextLanguage.union, joined)
+    except GrammarLimitError:
+        return languages
+    return [language for language in languages if language not in joined] + [whole]
 
 
 def _meet(languages: list[RegularLanguage]) -> RegularLanguage:

@@ -509,7 +509,8 @@ bool MacroAutomaton::is_within_character(int32_t id) const {
     return bytes;
   }();
   const MacroState& m = states_[id];
-  return !m.has_calls && !m.has_counters && !m.has_tokens && !m.is_start && continuations.contains_all(m.live);
+  return !m.has_calls && !m.has_counters && !m.has_tokens && !m.is_start &&
+         continuations.contains_all(m.live);
 }
 
 int32_t MacroAutomaton::frame_reports(int32_t id) {

@@ -68,9 +68,9 @@ struct MacroState {
   bool is_start = false;          // nothing consumed yet: calls of rules are left corners, inside the frame
   int32_t states = 0;             // id of the sorted set of Nfa states with edges
   int64_t iterations_needed = 0;  // of counted paths, if it leads to ends farther off than its frame's others
-  ByteSet live;                                  // bytes that it reads inside the frame
-  ByteSet live_classes;                          // their byte classes
-  std::atomic<int32_t>* next = nullptr;          // by live class: a macro-state, kNone or kUnknown
+  ByteSet live;                   // bytes that it reads inside the frame
+  ByteSet live_classes;           // their byte classes
+  std::atomic<int32_t>* next = nullptr;  // by live class: a macro-state, kNone or kUnknown
 
   std::atomic<bool> calls_ready{false};
   int32_t call_start = kNone;       // start of the frame opened by ordinary calls

@@ -189,7 +189,7 @@ class MaskStore {
   std::unordered_map<uint64_t, std::unique_ptr<WalkResult>> results_;  // by walker state and exit set
   std::vector<std::unique_ptr<Row>> rows_;
   std::unordered_multimap<uint64_t, const Row*> rows_by_hash_;
-  std::unordered_set<const MaskWords*> bases_;  // of these rows
+  std::unordered_set<const MaskWords*> bases_;                                // of these rows
   std::unordered_map<uint64_t, std::unique_ptr<CountedWalk>> counted_walks_;  // by walker state and exit set
   std::vector<std::unique_ptr<WalkResult>> cut_results_;
   std::unordered_map<int32_t, const Row*> token_set_rows_;

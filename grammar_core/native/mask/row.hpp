@@ -1,5 +1,5 @@
-// A finished mask: which tokens may come next. Immutable; words that rows share, and the few tokens that differ
-// from them.
+// A finished mask: which tokens may come next. Immutable; words that rows share, and the few tokens that
+// differ from them.
 #pragma once
 
 #include <cstdint>

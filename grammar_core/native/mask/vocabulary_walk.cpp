@@ -9,10 +9,11 @@ namespace {
 
 constexpr uint32_t kHandedOver = 64;        // nodes from which on a look-up is cheaper than walking them
 constexpr size_t kLargeDifference = 4'000;  // nodes of a comparison that cost more than a walk of its own
-constexpr uint32_t kHugeSubtree = 16'000;
-constexpr size_t kLongWalk = 2'000;         // nodes after which it pays to look into many states
-constexpr uint8_t kFirstLead = 0xC2;        // of the bytes that begin a character outside ASCII
-constexpr uint32_t kLargeSubtree = 256;     // nodes from which on it pays to look into what a state can read
+constexpr uint32_t kHugeSubtree = 16'000, kSmallSubtree = 24;
+constexpr int kMostSurvived = 24;        // characters
+constexpr size_t kLongWalk = 2'000;      // nodes after which it pays to look into many states
+constexpr uint8_t kFirstLead = 0xC2;     // of the bytes that begin a character outside ASCII
+constexpr uint32_t kLargeSubtree = 256;  // nodes from which on it pays to look into what a state can read
 
 void add_consumed(std::vector<ConsumedTokens>& consumed, std::pair<uint32_t, uint32_t> ranks, int32_t extra) {
   if (ranks.first == ranks.second) return;
@@ -90,8 +91,8 @@ void VocabularyWalk::walk_below(uint32_t origin, int32_t start, bool counted, Le
   const auto trie = vocabulary_.trie();
   path_[trie[origin].depth] = {start, 0};
   const int32_t extra = counted ? walker_.iterations_ahead(start) - trie[origin].characters : 0;
-  walk_nodes(first_below(origin, counted, extra, leaving, findings), trie[origin].subtree_end, counted, leaving,
-             findings);
+  walk_nodes(first_below(origin, counted, extra, leaving, findings), trie[origin].subtree_end, counted,
+             leaving, findings);
 }
 
 // From node `first`, whose parent's state is on the path, up to node `end`.
@@ -154,8 +155,9 @@ uint32_t VocabularyWalk::first_below(uint32_t node, bool counted, int32_t extra,
                                      WalkFindings& findings) {
   const TrieNode& n = vocabulary_.trie()[node];
   PathEntry& entry = path_[n.depth];
-  if (n.subtree_end - node >= kLargeSubtree && !walks_plain_)
-    if (const PlainText* plain = consumed_text(entry.state, n.subtree_end - node, counted)) {
+  const uint32_t enough = visited_ < kLongWalk ? kLargeSubtree : kSmallSubtree;
+  if (n.subtree_end - node >= enough && !walks_plain_)
+    if (const PlainText* plain = consumed_text(entry.state, node, counted)) {
       walk_plain(node, *plain, counted, extra, leaving, findings);
       return n.subtree_end;
     }
@@ -168,18 +170,25 @@ uint32_t VocabularyWalk::first_below(uint32_t node, bool counted, int32_t extra,
   return child != 0 ? child : n.subtree_end;
 }
 
-// Plain text that a state consumes below a node with so many nodes, like `consumes_all_below`; or null.
-const PlainText* VocabularyWalk::consumed_text(int32_t state, uint32_t nodes, bool counted) {
-  for (const PlainText& plain : vocabulary_.plain_texts()) {
+// Plain text that a state consumes below a node, like `consumes_all_below`; or null.
+const PlainText* VocabularyWalk::consumed_text(int32_t state, uint32_t node, bool counted) {
+  const auto texts = vocabulary_.plain_texts();
+  for (size_t kind = 0; kind < texts.size(); ++kind) {
+    const PlainText& plain = texts[kind];
     if (!walker_.live_bytes(state).contains_all(plain.first_bytes)) continue;
     if ((plain.groups & ~walker_.loop_groups(state)) == 0) {
       if (!counted) return &plain;
       if (walker_.between_iterations(state) && (plain.groups & follow(walker_.reports(state)).groups) == 0)
         return &plain;
     }
+    if (counted) continue;
     // To look into all states that text leads to takes long where it leads to many.
-    const bool pays = walker_.safe_known(state) || nodes >= kHugeSubtree || visited_ >= kLongWalk;
-    if (!counted && pays && (plain.groups & ~walker_.safe_groups(state)) == 0) return &plain;
+    const bool is_long = visited_ >= kLongWalk;
+    const bool is_huge = vocabulary_.trie()[node].subtree_end - node >= kHugeSubtree;
+    if ((walker_.safe_known(state) || is_huge || is_long) &&
+        (plain.groups & ~walker_.safe_groups(state)) == 0)
+      return &plain;
+    if (is_long && survives(state, plain, kind, node)) return &plain;
   }
   return nullptr;
 }
@@ -198,7 +207,8 @@ void VocabularyWalk::walk_plain(uint32_t node, const PlainText& plain, bool coun
     const PathEntry& before = path_[n.depth - 1];
     const int32_t state = walker_.next(before.state, n.byte);
     if (state == kNone || !n.has_plain_byte) {
-      if (state != kNone) walk_nodes(n.node, vocabulary_.trie()[n.node].subtree_end, counted, leaving, findings);
+      if (state != kNone)
+        walk_nodes(n.node, vocabulary_.trie()[n.node].subtree_end, counted, leaving, findings);
       rank = n.end_rank;
       i += n.count;
       continue;
@@ -319,11 +329,27 @@ bool VocabularyWalk::consumes_all_below(int32_t before, int32_t state, uint32_t 
   const GroupSet below = vocabulary_.trie()[node].groups_below;
   const bool loops =
       (state == before || walker_.loop_known(state)) && (below & ~walker_.loop_groups(state)) == 0;
-  if (!loops && !counted && vocabulary_.trie()[node].subtree_end - node >= kLargeSubtree)
-    return reads_all_children(state, node) && (below & ~walker_.safe_groups(state)) == 0;
-  if (!loops) return false;
+  if (!loops && !counted && vocabulary_.trie()[node].subtree_end - node >= kLargeSubtree &&
+      reads_all_children(state, node) && (below & ~walker_.safe_groups(state)) == 0)
+    return true;
+  if (!loops) return !counted && visited_ >= kLongWalk && survives_all_below(state, node);
   if (!counted) return true;
   return walker_.between_iterations(state) && (below & follow(walker_.reports(state)).groups) == 0;
+}
+
+// Whether `state` is too far from any dead end for the plain texts below `node`, if there are no others.
+bool VocabularyWalk::survives_all_below(int32_t state, uint32_t node) {
+  const GroupSet below = vocabulary_.trie()[node].groups_below & ~(GroupSet{1} << kContinuationGroup);
+  const auto texts = vocabulary_.plain_texts();
+  for (size_t kind = 0; kind < texts.size(); ++kind)
+    if ((below & ~texts[kind].groups) == 0 && survives(state, texts[kind], kind, node)) return true;
+  return false;
+}
+
+bool VocabularyWalk::survives(int32_t state, const PlainText& plain, size_t kind, uint32_t node) {
+  const int height = vocabulary_.height(node);
+  return height <= kMostSurvived && walker_.live_bytes(state).contains_all(plain.first_bytes) &&
+         walker_.survives(state, plain.groups, kind, height);
 }
 
 // Whether every byte that comes next below `node` leads somewhere, which says at once of most states that

@@ -107,8 +107,10 @@ class VocabularyWalk {
                WalkFindings& findings);
   void add_leaving_at(uint32_t node, int32_t state, int32_t iterations, Leaving leaving,
                       WalkFindings& findings);
-  const PlainText* consumed_text(int32_t state, uint32_t nodes, bool counted);
+  const PlainText* consumed_text(int32_t state, uint32_t node, bool counted);
   bool consumes_all_below(int32_t before, int32_t state, uint32_t node, bool counted);
+  bool survives_all_below(int32_t state, uint32_t node);
+  bool survives(int32_t state, const PlainText& plain, size_t kind, uint32_t node);
   bool reads_all_children(int32_t state, uint32_t node);
   const Follow& follow(int32_t reports);
 

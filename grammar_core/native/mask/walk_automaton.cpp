@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <bit>
+#include <unordered_set>
+
+#include "automaton/time_limit.hpp"
 
 namespace syntagma {
 namespace {
 
 constexpr size_t kMostSafeStates = 48;
 constexpr size_t kFewItems = 4;
+constexpr size_t kMostSurvivors = 128;
 
 // Well-formed characters by lead byte (Unicode Standard, table 3-7): after the lead, the second byte's range.
 struct LeadRange {
@@ -17,6 +21,17 @@ constexpr LeadRange kLeads[] = {{0xC2, 0xDF, 0x80, 0xBF, 1}, {0xE0, 0xE0, 0xA0, 
                                 {0xE1, 0xEC, 0x80, 0xBF, 2}, {0xED, 0xED, 0x80, 0x9F, 2},
                                 {0xEE, 0xEF, 0x80, 0xBF, 2}, {0xF0, 0xF0, 0x90, 0xBF, 3},
                                 {0xF1, 0xF3, 0x80, 0xBF, 3}, {0xF4, 0xF4, 0x80, 0x8F, 3}};
+
+const ByteSet& leads_of(int group) {
+  static const std::vector<ByteSet> leads = [] {
+    std::vector<ByteSet> by_group(kOtherLeadsGroup + 1);
+    for (const LeadRange& range : kLeads)
+      for (int lead = range.first; lead <= range.last; ++lead)
+        by_group[group_of(static_cast<uint8_t>(lead))].add(static_cast<uint8_t>(lead));
+    return by_group;
+  }();
+  return leads[group];
+}
 
 }  // namespace
 
@@ -253,10 +268,14 @@ bool WalkAutomaton::add_targets(int32_t from, ByteRange bytes, int count, std::v
 // The states after any one character whose lead byte is of a group; empty if some of them leads nowhere.
 std::vector<int32_t> WalkAutomaton::targets_of_leads(int32_t state, int group) {
   std::vector<int32_t> targets;
+  const ByteSet& leads = leads_of(group);
   for (const LeadRange& range : kLeads) {
     std::vector<int32_t> middles[3], seconds;  // after the lead, whose continuation has a range of its own
-    for (int lead = range.first; lead <= range.last; ++lead) {
-      if (group_of(static_cast<uint8_t>(lead)) != group) continue;
+    int previous_class = -1;
+    for (int lead = leads.next(range.first - 1); lead <= range.last; lead = leads.next(lead)) {
+      const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(lead));
+      if (byte_class == previous_class) continue;
+      previous_class = byte_class;
       const int32_t target = next(state, static_cast<uint8_t>(lead));
       if (target == kNone) return {};
       if (std::find(seconds.begin(), seconds.end(), target) != seconds.end()) continue;
@@ -282,15 +301,19 @@ const WalkAutomaton::CharacterTargets& WalkAutomaton::character_targets(int32_t 
         result.targets.emplace_back(target, groups);
     }
   };
-  GroupSet dead = 0;
+  GroupSet dead = 0, of_class = 0;
   for (int byte = 0; byte < 0x80; ++byte) {
     const GroupSet group = GroupSet{1} << group_of(static_cast<uint8_t>(byte));
     result.alive |= group;
+    of_class |= group;
+    const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(byte));
+    if (byte < 0x7F && automaton_.nfa().class_of(static_cast<uint8_t>(byte + 1)) == byte_class) continue;
     targets.assign(1, next(state, static_cast<uint8_t>(byte)));
     if (targets[0] != kNone)
-      add(group);
+      add(of_class);
     else
-      dead |= group;
+      dead |= of_class;
+    of_class = 0;
   }
   result.alive &= ~dead;
   for (int lead_group = kFirstLeadGroup; lead_group <= kOtherLeadsGroup; ++lead_group) {
@@ -331,6 +354,30 @@ GroupSet WalkAutomaton::compute_safe(int32_t state) {
     states_[s].safe_groups = groups;
   }
   return states_[state].safe_groups;
+}
+
+bool WalkAutomaton::survives(int32_t state, GroupSet groups, size_t kind, int characters) {
+  if (characters <= states_[state].surviving[kind]) return true;
+  if (characters >= states_[state].lethal[kind]) return false;
+  std::vector<std::pair<int32_t, int>> reached{{state, 0}};  // with the characters that it takes
+  std::unordered_set<int32_t> seen{state};
+  int read = characters;
+  for (size_t i = 0; i < reached.size() && reached[i].second < read; ++i) {
+    const auto [from, depth] = reached[i];
+    TimeLimit::tick();
+    const CharacterTargets& next = character_targets(from);
+    if ((groups & ~next.alive) != 0 || reached.size() > kMostSurvivors) {
+      read = depth;
+      break;
+    }
+    for (const auto& [target, through] : next.targets)
+      if ((through & groups) != 0 && seen.insert(target).second) reached.emplace_back(target, depth + 1);
+  }
+  if (read < characters) states_[state].lethal[kind] = static_cast<uint8_t>(read + 1);
+  for (const auto& [s, depth] : reached)
+    states_[s].surviving[kind] =
+        static_cast<uint8_t>(std::max<int>(states_[s].surviving[kind], read - depth));
+  return read == characters;
 }
 
 GroupSet WalkAutomaton::compute_loop(int32_t state) {

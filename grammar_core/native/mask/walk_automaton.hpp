@@ -18,6 +18,7 @@
 namespace syntagma {
 
 constexpr uint8_t kUncountable = 2;
+constexpr size_t kGroupSets = 2;  // that `survives` is asked about
 
 class WalkAutomaton {
  public:
@@ -68,7 +69,8 @@ class WalkAutomaton {
   // readings differ. The transition must be known.
   uint8_t finished_iterations(int32_t state, uint8_t byte) const {
     const State& s = states_[state];
-    return s.finished != nullptr ? s.finished[s.live_classes.count_below(automaton_.nfa().class_of(byte))] : 0;
+    return s.finished != nullptr ? s.finished[s.live_classes.count_below(automaton_.nfa().class_of(byte))]
+                                 : 0;
   }
   // Whether `state` is the beginning of an iteration of the counter right above the base, and nothing else.
   bool between_iterations(int32_t state) const { return states_[state].between_iterations; }
@@ -90,8 +92,12 @@ class WalkAutomaton {
   GroupSet safe_groups(int32_t state) {
     return states_[state].safe_known ? states_[state].safe_groups : compute_safe(state);
   }
+  // Whether every text of so many characters at most, of some groups, can be read from `state` on. `kind` is
+  // the number of the set of groups, which is always the same set.
+  bool survives(int32_t state, GroupSet groups, size_t kind, int characters);
   size_t memory_bytes() const {
-    return states_.size() * sizeof(State) + tables_.memory_bytes() + finished_bytes_ + arena_.memory_bytes() + keys_.memory_bytes();
+    return states_.size() * sizeof(State) + tables_.memory_bytes() + finished_bytes_ + arena_.memory_bytes() +
+           keys_.memory_bytes();
   }
 
  private:
@@ -105,6 +111,8 @@ class WalkAutomaton {
     bool safe_known = false;
     GroupSet safe_groups = 0;
     int8_t inner_frame = kNotKnown;
+    uint8_t surviving[kGroupSets] = {};  // characters that are known to be read, by set of groups
+    uint8_t lethal[kGroupSets] = {UINT8_MAX, UINT8_MAX};  // and so many that some text of them is not
     // Of what it may read; with `next`, which is null while nobody asked.
     ByteSet live, live_classes;
     int16_t live_count = 0;               // of classes

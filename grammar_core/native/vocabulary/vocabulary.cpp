@@ -140,6 +140,10 @@ void Vocabulary::summarize_subtrees() {
   for (uint32_t node = static_cast<uint32_t>(trie_.size()) - 2; node > 0; --node)
     trie_[parent[node]].groups_below |=
         (trie_[node].groups_below & ~kBrokenUtf8) | (GroupSet{1} << group_of(trie_[node].byte));
+  heights_.assign(trie_.size(), 0);
+  for (uint32_t node = static_cast<uint32_t>(trie_.size()) - 2; node > 0; --node)
+    heights_[parent[node]] =
+        static_cast<uint8_t>(std::max<int>(heights_[parent[node]], std::min(heights_[node] + 1, 255)));
   // Rests that are not whole UTF-8, token by token.
   for (uint32_t node = 1; node + 1 < trie_.size(); ++node) {
     const auto [first, last] = ranks_at(node);
@@ -265,7 +269,8 @@ const SpaceRuns& Vocabulary::space_runs(unsigned set) const {
 size_t Vocabulary::memory_bytes() const {
   return bytes_.size() + token_begin_.size() * sizeof(uint32_t) + token_at_rank_.size() * sizeof(int32_t) +
          trie_.size() * sizeof(TrieNode) + fans_.size() * (sizeof(Fan) + 32 * sizeof(uint32_t)) +
-         2 * plain_texts_[1].unplain.size() * sizeof(UnplainNode) + text_mask_->memory_bytes();
+         heights_.size() + 2 * plain_texts_[1].unplain.size() * sizeof(UnplainNode) +
+         text_mask_->memory_bytes();
 }
 
 }  // namespace syntagma

@@ -44,15 +44,16 @@ struct TrieNode {
 // A node of the trie that is not plain. Its parent is not plain either.
 struct UnplainNode {
   uint32_t node;
-  uint32_t count;  // of unplain nodes in its subtree, itself included
+  uint32_t count;                             // of unplain nodes in its subtree, itself included
   uint32_t first_rank, below_rank, end_rank;  // of tokens that end here, below, and behind the subtree
   uint16_t depth, characters;
   uint8_t byte;
   bool has_plain_byte;  // only what is below is not plain
 };
 
-// Text of whole characters that begin with some bytes. Where a grammar lets any of it stand, a walk visits only
-// the nodes that are not plain: through a plain node there are only tokens that are such text from its byte on.
+// Text of whole characters that begin with some bytes. Where a grammar lets any of it stand, a walk visits
+// only the nodes that are not plain: through a plain node there are only tokens that are such text from its
+// byte on.
 struct PlainText {
   ByteSet first_bytes;
   GroupSet groups = 0;
@@ -101,6 +102,8 @@ class Vocabulary {
   std::pair<uint32_t, uint32_t> ranks_below(uint32_t node) const {
     return {trie_[node + 1].first_rank, trie_[trie_[node].subtree_end].first_rank};
   }
+  // The most bytes that tokens through a node have behind it, up to 255.
+  int height(uint32_t node) const { return heights_[node]; }
   // What strings of JSON hold as it is, which is all but control characters, quotes and backslashes; and the
   // same without those characters outside ASCII that classes single out.
   std::span<const PlainText> plain_texts() const { return plain_texts_; }
@@ -139,6 +142,7 @@ class Vocabulary {
   std::vector<int32_t> token_at_rank_;
   std::vector<TrieNode> trie_;  // one sentinel at the end
   std::vector<Fan> fans_;       // number 0 is none
+  std::vector<uint8_t> heights_;
   std::array<PlainText, 2> plain_texts_;
   std::vector<uint16_t> characters_at_rank_;
   mutable std::mutex up_to_mutex_;
