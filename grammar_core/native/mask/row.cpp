@@ -8,7 +8,8 @@
 namespace syntagma {
 namespace {
 
-constexpr size_t kMostFlipped = 256;  // tokens up to which a list is smaller, and about as fast to write
+constexpr size_t kMostListed = 256;   // tokens up to which a list is smaller than words and as fast to write
+constexpr size_t kMostFlipped = 128;  // tokens up to which words and a list are about as fast as words alone
 
 constexpr size_t kFewIds = 32;
 
@@ -83,7 +84,7 @@ Row Row::with_flipped(const Vocabulary& vocabulary, std::shared_ptr<const MaskWo
   Row row;
   row.base_ = std::move(base);
   row.flipped_ = std::move(flipped);
-  if (row.flipped_.size() <= kMostFlipped) return row;
+  if (row.flipped_.size() <= (row.base_ == nullptr ? kMostListed : kMostFlipped)) return row;
   std::vector<uint32_t> words(vocabulary.mask_words());
   row.write(vocabulary, words.data());
   return from_words(std::move(words));
@@ -92,7 +93,7 @@ Row Row::with_flipped(const Vocabulary& vocabulary, std::shared_ptr<const MaskWo
 Row Row::from_sorted_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges) {
   const size_t allowed = total(ranges), excluded = vocabulary.text_token_count() - allowed;
   Row row;
-  if (allowed <= kMostFlipped) {
+  if (allowed <= kMostListed) {
     row.flipped_ = ids_of(vocabulary, ranges);
     return row;
   }
@@ -220,7 +221,7 @@ Row Row::from_words(std::vector<uint32_t> words) {
   Row row;
   for (size_t i = 0; i < words.size(); ++i)
     for (uint32_t word = words[i]; word != 0; word &= word - 1) {
-      if (row.flipped_.size() == kMostFlipped) {
+      if (row.flipped_.size() == kMostListed) {
         row.flipped_ = {};
         row.base_ = std::make_shared<MaskWords>(std::move(words));
         return row;
