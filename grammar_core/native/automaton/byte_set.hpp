@@ -62,4 +62,17 @@ class ByteSet {
   std::array<uint64_t, 4> words_{};
 };
 
+// The letter whose target is that of most letters, if any is: R. Boyer and J. Moore, "MJRTY: a fast majority
+// vote algorithm", 1991.
+template <typename TargetOf>
+uint8_t majority_letter(TargetOf target_of) {
+  uint8_t candidate = 'a';
+  int lead = 0;
+  for (uint8_t byte = 'a'; byte <= 'z'; ++byte) {
+    if (lead == 0) candidate = byte;
+    lead += target_of(byte) == target_of(candidate) ? 1 : -1;
+  }
+  return candidate;
+}
+
 }  // namespace syntagma

@@ -374,74 +374,6 @@ std::vector<int32_t> MacroAutomaton::captured_symbols(int32_t list) {
   return {captured_lists_[list].begin(), captured_lists_[list].end()};
 }
 
-const ActiveTemperatures& MacroAutomaton::temperatures_of(int32_t id, int32_t reports) {
-  with_calls(id);
-  const std::lock_guard lock(mutex_);
-  const uint64_t key = static_cast<uint64_t>(id) << 32 | static_cast<uint32_t>(reports);
-  const auto found = known_temperatures_.find(key);
-  if (found != known_temperatures_.end()) return found->second;
-  const ActiveTemperatures result = compute_temperatures(id, reports);
-  return known_temperatures_.emplace(key, result).first->second;
-}
-
-// With `reports`: of the rules that wait for them. Without: of the rules whose text goes on here, for a call
-// those of the rules that begin with it.
-ActiveTemperatures MacroAutomaton::compute_temperatures(int32_t id, int32_t reports) {
-  const MacroState& m = states_[id];
-  ActiveTemperatures result;
-  std::vector<int32_t> awaited(report_sets_[reports].begin(), report_sets_[reports].end()), ignored;
-  const auto add_own = [&](const MacroState& of, ActiveTemperatures& out, std::vector<int32_t>& inherited) {
-    const std::vector<int32_t> states(state_sets_[of.states].begin(), state_sets_[of.states].end());
-    for (const int32_t s : states)
-      if (!nfa_.byte_edges(s).empty() || !nfa_.token_edges(s).empty())
-        add_temperatures_of_owner(of.context, s, out, inherited);
-  };
-  if (reports == 0) {
-    add_own(m, result, ignored);
-    for (const int32_t start : {m.call_start, m.tail_call_start}) {
-      if (start == kNone) continue;
-      ActiveTemperatures begun;
-      add_own(states_[start], begun, awaited);
-      if (begun.highest >= 0) result.add(begun.highest);
-      result.differ |= begun.differ;
-    }
-  }
-  const std::vector<int32_t> states(state_sets_[m.states].begin(), state_sets_[m.states].end());
-  for (const int32_t s : states)
-    for (const CallEdge& call : nfa_.call_edges(s))
-      if (std::find(awaited.begin(), awaited.end(), call.symbol) != awaited.end())
-        add_temperatures_of_owner(m.context, s, result, ignored);
-  return result;
-}
-
-// A rule without a temperature has those of its callers: inside the frame, where it began, or the frame's
-// own.
-void MacroAutomaton::add_temperatures_of_owner(int32_t context, int32_t nfa_state, ActiveTemperatures& out,
-                                               std::vector<int32_t>& inherited) {
-  const Context& c = contexts_[context];
-  std::vector<int32_t> pending{nfa_.owner(nfa_state)}, seen = pending;
-  while (!pending.empty()) {
-    const int32_t symbol = pending.back();
-    pending.pop_back();
-    if (nfa_.symbols()[symbol].temperature >= 0) {
-      out.add(nfa_.symbols()[symbol].temperature);
-      continue;
-    }
-    for (size_t i = 0; i < c.wanted.size(); i += 2)
-      if (c.wanted[i] == symbol) {
-        out.inherited = union_reports(out.inherited, c.wanted[i + 1]);
-        inherited.push_back(symbol);
-      }
-    auto corner = std::lower_bound(c.corners.begin(), c.corners.end(), std::pair(symbol, INT32_MIN));
-    for (; corner != c.corners.end() && corner->first == symbol; ++corner) {
-      const int32_t caller = nfa_.owner(corner->second);
-      if (std::find(seen.begin(), seen.end(), caller) != seen.end()) continue;
-      seen.push_back(caller);
-      pending.push_back(caller);
-    }
-  }
-}
-
 std::vector<int32_t> MacroAutomaton::regular_frame(int32_t id) {
   const std::lock_guard lock(mutex_);
   const auto [entry, added] = frame_shapes_.try_emplace(id);
@@ -458,59 +390,6 @@ std::vector<int32_t> MacroAutomaton::regular_frame(int32_t id) {
   entry->second = std::move(shape);
   account(entry->second.size() * sizeof(int32_t) + 64);
   return entry->second;
-}
-
-MacroAutomaton::ByteTargets MacroAutomaton::byte_targets(std::span<const int32_t> states) {
-  ByteTargets targets;
-  targets.fill(kNone);
-  for (const int32_t s : states)
-    for (const ByteEdge& edge : nfa_.byte_edges(s))
-      for (int byte = edge.low; byte <= edge.high; ++byte)
-        targets[byte] = targets[byte] == kNone || targets[byte] == edge.target ? edge.target : kUnknown;
-  return targets;
-}
-
-ByteSet MacroAutomaton::differing_bytes(int32_t a, int32_t b) {
-  const std::lock_guard lock(mutex_);
-  const MacroState &left = states_[a], &right = states_[b];
-  ByteSet differing;
-  if (left.context != right.context || left.has_calls || right.has_calls) {
-    differing.add_range(0, 255);
-    return differing;
-  }
-  const auto mine = state_sets_[left.states], theirs = state_sets_[right.states];
-  std::vector<int32_t> only_mine, only_theirs;
-  std::set_difference(mine.begin(), mine.end(), theirs.begin(), theirs.end(), std::back_inserter(only_mine));
-  std::set_difference(theirs.begin(), theirs.end(), mine.begin(), mine.end(),
-                      std::back_inserter(only_theirs));
-  const ByteTargets by_mine = byte_targets(only_mine), by_theirs = byte_targets(only_theirs);
-  for (int byte = 0; byte < 256; ++byte)
-    if (by_mine[byte] != by_theirs[byte] || by_mine[byte] == kUnknown)
-      differing.add(static_cast<uint8_t>(byte));
-  return differing;
-}
-
-int MacroAutomaton::usual_letter(int32_t id) {
-  const std::lock_guard lock(mutex_);
-  if (states_[id].has_calls) return -1;
-  const ByteTargets targets = byte_targets(state_sets_[states_[id].states]);
-  int usual = 'a', lead = 0;  // R. Boyer and J. Moore, "MJRTY: a fast majority vote algorithm", 1991
-  for (int byte = 'a'; byte <= 'z'; ++byte) {
-    if (lead == 0) usual = byte;
-    lead += targets[byte] == targets[usual] ? 1 : -1;
-  }
-  return targets[usual] >= 0 ? usual : -1;
-}
-
-bool MacroAutomaton::is_within_character(int32_t id) const {
-  static const ByteSet continuations = [] {
-    ByteSet bytes;
-    bytes.add_range(0x80, 0xBF);
-    return bytes;
-  }();
-  const MacroState& m = states_[id];
-  return !m.has_calls && !m.has_counters && !m.has_tokens && !m.is_start &&
-         continuations.contains_all(m.live);
 }
 
 int32_t MacroAutomaton::frame_reports(int32_t id) {

@@ -9,11 +9,12 @@ namespace {
 
 constexpr uint32_t kHandedOver = 64;        // nodes from which on a look-up is cheaper than walking them
 constexpr size_t kLargeDifference = 4'000;  // nodes of a comparison that cost more than a walk of its own
-constexpr uint32_t kHugeSubtree = 16'000, kSmallSubtree = 24;
-constexpr int kMostSurvived = 24;        // characters
-constexpr size_t kLongWalk = 2'000;      // nodes after which it pays to look into many states
-constexpr uint8_t kFirstLead = 0xC2;     // of the bytes that begin a character outside ASCII
-constexpr uint32_t kLargeSubtree = 256;  // nodes from which on it pays to look into what a state can read
+constexpr uint8_t kFirstLead = 0xC2;        // of the bytes that begin a character outside ASCII
+constexpr uint32_t kLargeSubtree = 256;     // nodes from which on it pays to look into what a state can read
+constexpr uint32_t kHugeSubtree = 16'000;   // and into all states that text leads to
+constexpr size_t kLongWalk = 2'000;         // nodes after which that pays below all nodes but the smallest
+constexpr uint32_t kSmallSubtree = 24;
+constexpr int kMostSurvived = 24;  // characters; dead ends farther off are not looked for
 
 void add_consumed(std::vector<ConsumedTokens>& consumed, std::pair<uint32_t, uint32_t> ranks, int32_t extra) {
   if (ranks.first == ranks.second) return;
@@ -34,6 +35,7 @@ WalkFindings VocabularyWalk::run(int32_t start, std::span<const int32_t> origins
                                  Leaving leaving) {
   walker_.begin_walk();
   visited_ = 0;
+  walks_plain_ = false;  // it may have been left by a limit
   WalkFindings findings;
   int32_t spaces = kNone;
   unsigned set = 0;

@@ -1,0 +1,207 @@
+// Which groups of bytes, and texts of them, the states of a walk read.
+#include <algorithm>
+#include <bit>
+#include <unordered_set>
+
+#include "automaton/time_limit.hpp"
+#include "mask/walk_automaton.hpp"
+
+namespace syntagma {
+namespace {
+
+constexpr size_t kMostSafeStates = 48;
+constexpr size_t kMostSurvivors = 128;  // states up to which a dead end is looked for
+
+// Well-formed characters by lead byte (Unicode Standard, table 3-7): after the lead, the second byte's range.
+struct LeadRange {
+  int first, last, low, high, rest;
+};
+constexpr LeadRange kLeads[] = {{0xC2, 0xDF, 0x80, 0xBF, 1}, {0xE0, 0xE0, 0xA0, 0xBF, 2},
+                                {0xE1, 0xEC, 0x80, 0xBF, 2}, {0xED, 0xED, 0x80, 0x9F, 2},
+                                {0xEE, 0xEF, 0x80, 0xBF, 2}, {0xF0, 0xF0, 0x90, 0xBF, 3},
+                                {0xF1, 0xF3, 0x80, 0xBF, 3}, {0xF4, 0xF4, 0x80, 0x8F, 3}};
+
+const ByteSet& leads_of(int group) {
+  static const std::vector<ByteSet> leads = [] {
+    std::vector<ByteSet> by_group(kOtherLeadsGroup + 1);
+    for (const LeadRange& range : kLeads)
+      for (int lead = range.first; lead <= range.last; ++lead)
+        by_group[group_of(static_cast<uint8_t>(lead))].add(static_cast<uint8_t>(lead));
+    return by_group;
+  }();
+  return leads[group];
+}
+
+}  // namespace
+
+// Adds the states after `bytes` more bytes, the first of them from `low` to `high`; false if some text of
+// them leads nowhere. What a state in the middle of a character leads to is looked at once: `middles` has
+// those of each number of bytes.
+bool WalkAutomaton::add_targets(int32_t from, ByteRange bytes, int count, std::vector<int32_t>& targets,
+                                std::vector<int32_t> (&middles)[3]) {
+  int previous_class = -1;
+  for (int byte = bytes.low; byte <= bytes.high; ++byte) {
+    const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(byte));
+    if (byte_class == previous_class) continue;
+    previous_class = byte_class;
+    const int32_t target = next(from, static_cast<uint8_t>(byte));
+    if (target == kNone) return false;
+    std::vector<int32_t>& known = count == 1 ? targets : middles[count - 2];
+    if (std::find(known.begin(), known.end(), target) != known.end()) continue;
+    known.push_back(target);
+    if (count > 1 && !add_targets(target, {0x80, 0xBF}, count - 1, targets, middles)) return false;
+  }
+  return true;
+}
+
+// The states after any one character whose lead byte is of a group; empty if some of them leads nowhere.
+std::vector<int32_t> WalkAutomaton::targets_of_leads(int32_t state, int group) {
+  std::vector<int32_t> targets;
+  const ByteSet& leads = leads_of(group);
+  for (const LeadRange& range : kLeads) {
+    std::vector<int32_t> middles[3], seconds;  // after the lead, whose continuation has a range of its own
+    int previous_class = -1;
+    for (int lead = leads.next(range.first - 1); lead <= range.last; lead = leads.next(lead)) {
+      const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(lead));
+      if (byte_class == previous_class) continue;
+      previous_class = byte_class;
+      const int32_t target = next(state, static_cast<uint8_t>(lead));
+      if (target == kNone) return {};
+      if (std::find(seconds.begin(), seconds.end(), target) != seconds.end()) continue;
+      seconds.push_back(target);
+      if (!add_targets(target, {range.low, range.high}, range.rest, targets, middles)) return {};
+    }
+  }
+  return targets;
+}
+
+const WalkAutomaton::CharacterTargets& WalkAutomaton::character_targets(int32_t state) {
+  const auto found = character_targets_.find(state);
+  if (found != character_targets_.end()) return found->second;
+  CharacterTargets result;
+  std::vector<int32_t> targets;
+  const auto add = [&](GroupSet groups) {
+    for (const int32_t target : targets) {
+      const auto known = std::find_if(result.targets.begin(), result.targets.end(),
+                                      [&](const auto& entry) { return entry.first == target; });
+      if (known != result.targets.end())
+        known->second |= groups;
+      else
+        result.targets.emplace_back(target, groups);
+    }
+  };
+  GroupSet dead = 0, of_class = 0;
+  for (int byte = 0; byte < 0x80; ++byte) {
+    const GroupSet group = GroupSet{1} << group_of(static_cast<uint8_t>(byte));
+    result.alive |= group;
+    of_class |= group;
+    const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(byte));
+    if (byte < 0x7F && automaton_.nfa().class_of(static_cast<uint8_t>(byte + 1)) == byte_class) continue;
+    targets.assign(1, next(state, static_cast<uint8_t>(byte)));
+    if (targets[0] != kNone)
+      add(of_class);
+    else
+      dead |= of_class;
+    of_class = 0;
+  }
+  result.alive &= ~dead;
+  for (int lead_group = kFirstLeadGroup; lead_group <= kOtherLeadsGroup; ++lead_group) {
+    targets = targets_of_leads(state, lead_group);
+    if (targets.empty()) continue;
+    result.alive |= GroupSet{1} << lead_group;
+    add(GroupSet{1} << lead_group);
+  }
+  return character_targets_.emplace(state, std::move(result)).first->second;
+}
+
+// The states that `state` leads to with some groups, which shrink to those that all of these states can read.
+GroupSet WalkAutomaton::compute_safe(int32_t state) {
+  GroupSet groups = character_targets(state).alive;
+  // Bytes that lead to where little can follow, such as a quote or a backslash, would spoil all others.
+  const auto narrow = [&](int32_t target) {
+    return 2 * std::popcount(character_targets(target).alive & groups) < std::popcount(groups);
+  };
+  const std::vector<std::pair<int32_t, GroupSet>> first = character_targets(state).targets;
+  GroupSet spoiling = 0;
+  for (const auto& [target, through] : first)
+    if ((through & groups) != 0 && narrow(target)) spoiling |= through;
+  groups &= ~spoiling;
+  std::vector<int32_t> reached{state};
+  for (size_t i = 0; i < reached.size() && groups != 0; ++i) {
+    for (const auto& [target, through] : character_targets(reached[i]).targets)
+      if ((through & groups) != 0 && std::find(reached.begin(), reached.end(), target) == reached.end())
+        reached.push_back(target);
+    groups &= character_targets(reached[i]).alive;
+    if (reached.size() > kMostSafeStates) groups = 0;
+  }
+  if (groups != 0) groups |= GroupSet{1} << kContinuationGroup;
+  // Where nothing is safe, because text is counted perhaps, it is not from the states on the way either. What
+  // is safe one way is not added to what is another: texts mix them.
+  for (const int32_t s : reached) {
+    if (states_[s].safe_known) continue;
+    states_[s].safe_known = true;
+    states_[s].safe_groups = groups;
+  }
+  return states_[state].safe_groups;
+}
+
+bool WalkAutomaton::survives(int32_t state, GroupSet groups, size_t kind, int characters) {
+  if (characters <= states_[state].surviving[kind]) return true;
+  if (characters >= states_[state].lethal[kind]) return false;
+  std::vector<std::pair<int32_t, int>> reached{{state, 0}};  // with the characters that it takes
+  std::unordered_set<int32_t> seen{state};
+  int read = characters;
+  for (size_t i = 0; i < reached.size() && reached[i].second < read; ++i) {
+    const auto [from, depth] = reached[i];
+    TimeLimit::tick();
+    const CharacterTargets& next = character_targets(from);
+    if ((groups & ~next.alive) != 0 || reached.size() > kMostSurvivors) {
+      read = depth;
+      break;
+    }
+    for (const auto& [target, through] : next.targets)
+      if ((through & groups) != 0 && seen.insert(target).second) reached.emplace_back(target, depth + 1);
+  }
+  if (read < characters) states_[state].lethal[kind] = static_cast<uint8_t>(read + 1);
+  for (const auto& [s, depth] : reached)
+    states_[s].surviving[kind] =
+        static_cast<uint8_t>(std::max<int>(states_[s].surviving[kind], read - depth));
+  return read == characters;
+}
+
+GroupSet WalkAutomaton::compute_loop(int32_t state) {
+  const GroupSet loop = loop_of_frame(state);
+  states_[state].loop_groups = loop;
+  states_[state].loop_known = true;
+  return loop;
+}
+
+// What loops inside a frame does so whatever the frame stands on.
+GroupSet WalkAutomaton::loop_of_frame(int32_t state) {
+  const auto key = keys_[state];
+  if (key.size() == 3 && key[0] == 0 && key[2] != kBaseParents) {
+    const MacroState& m = automaton_.state(key[1]);
+    if (!m.has_calls && m.reports == 0 && m.iterations_needed == 0)
+      return loop_groups(state_of({key[1], kBaseParents}));
+  }
+  GroupSet leaving = 0, all = 0;
+  int previous_class = -1;
+  bool loops = false;
+  for (int byte = 0; byte < 0x80; ++byte) {
+    const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(byte));
+    if (byte_class != previous_class) loops = next(state, static_cast<uint8_t>(byte)) == state;
+    previous_class = byte_class;
+    const GroupSet group = GroupSet{1} << group_of(static_cast<uint8_t>(byte));
+    all |= group;
+    if (!loops) leaving |= group;
+  }
+  GroupSet loop = all & ~leaving;
+  if (live_bytes(state).next(0x7F) != 256)
+    for (int lead_group = kFirstLeadGroup; lead_group <= kOtherLeadsGroup; ++lead_group) {
+      const std::vector<int32_t> targets = targets_of_leads(state, lead_group);
+      if (targets.size() == 1 && targets[0] == state) loop |= GroupSet{1} << lead_group;
+    }
+  return loop | GroupSet{1} << kContinuationGroup;
+}
+
+}  // namespace syntagma
