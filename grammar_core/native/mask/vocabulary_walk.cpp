@@ -14,7 +14,8 @@ constexpr uint32_t kLargeSubtree = 256;     // nodes from which on it pays to lo
 constexpr uint32_t kHugeSubtree = 16'000;   // and into all states that text leads to
 constexpr size_t kLongWalk = 2'000;         // nodes after which that pays below all nodes but the smallest
 constexpr uint32_t kSmallSubtree = 24;
-constexpr int kMostSurvived = 24;  // characters; dead ends farther off are not looked for
+constexpr int kMostPlainWalks = 3;  // within one another
+constexpr int kMostSurvived = 24;   // characters; dead ends farther off are not looked for
 
 void add_consumed(std::vector<ConsumedTokens>& consumed, std::pair<uint32_t, uint32_t> ranks, int32_t extra) {
   if (ranks.first == ranks.second) return;
@@ -35,7 +36,7 @@ WalkFindings VocabularyWalk::run(int32_t start, std::span<const int32_t> origins
                                  Leaving leaving) {
   walker_.begin_walk();
   visited_ = 0;
-  walks_plain_ = false;  // it may have been left by a limit
+  plain_walks_ = 0;  // it may have been left by a limit
   WalkFindings findings;
   int32_t spaces = kNone;
   unsigned set = 0;
@@ -158,9 +159,9 @@ uint32_t VocabularyWalk::first_below(uint32_t node, bool counted, int32_t extra,
   const TrieNode& n = vocabulary_.trie()[node];
   PathEntry& entry = path_[n.depth];
   const uint32_t enough = visited_ < kLongWalk ? kLargeSubtree : kSmallSubtree;
-  if (n.subtree_end - node >= enough && !walks_plain_)
-    if (const PlainText* plain = consumed_text(entry.state, node, counted)) {
-      walk_plain(node, *plain, counted, extra, leaving, findings);
+  if (n.subtree_end - node >= enough && plain_walks_ < kMostPlainWalks)
+    if (const auto [plain, plain_extra] = consumed_text(node, counted, extra); plain != nullptr) {
+      walk_plain(node, *plain, counted, plain_extra, leaving, findings);
       return n.subtree_end;
     }
   const Fan* fan = vocabulary_.fan(node);
@@ -172,33 +173,39 @@ uint32_t VocabularyWalk::first_below(uint32_t node, bool counted, int32_t extra,
   return child != 0 ? child : n.subtree_end;
 }
 
-// Plain text that a state consumes below a node, like `consumes_all_below`; or null.
-const PlainText* VocabularyWalk::consumed_text(int32_t state, uint32_t node, bool counted) {
+// Plain text that the state of a node on the path consumes below it, like `consumes_all_below`, with the
+// `extra` of its tokens, which is that of the node before.
+std::pair<const PlainText*, int32_t> VocabularyWalk::consumed_text(uint32_t node, bool counted,
+                                                                   int32_t extra) {
+  const TrieNode& n = vocabulary_.trie()[node];
+  const int32_t state = path_[n.depth].state;
+  // To look into all states that text leads to takes long where it leads to many.
+  const bool is_long = visited_ >= kLongWalk, is_huge = n.subtree_end - node >= kHugeSubtree;
   const auto texts = vocabulary_.plain_texts();
   for (size_t kind = 0; kind < texts.size(); ++kind) {
     const PlainText& plain = texts[kind];
     if (!walker_.live_bytes(state).contains_all(plain.first_bytes)) continue;
-    if ((plain.groups & ~walker_.loop_groups(state)) == 0) {
-      if (!counted) return &plain;
-      if (walker_.between_iterations(state) && (plain.groups & follow(walker_.reports(state)).groups) == 0)
-        return &plain;
+    int32_t loop = state;
+    if (counted && is_huge && (plain.groups & ~walker_.loop_groups(loop)) != 0)
+      loop = walker_.only_target(state, plain.groups);  // as behind the first character of a text
+    if (loop != kNone && (plain.groups & ~walker_.loop_groups(loop)) == 0) {
+      if (!counted) return {&plain, 0};
+      if (walker_.between_iterations(loop) && (plain.groups & follow(walker_.reports(loop)).groups) == 0)
+        return {&plain, extra + walker_.iterations_ahead(loop) - walker_.iterations_ahead(state)};
     }
     if (counted) continue;
-    // To look into all states that text leads to takes long where it leads to many.
-    const bool is_long = visited_ >= kLongWalk;
-    const bool is_huge = vocabulary_.trie()[node].subtree_end - node >= kHugeSubtree;
     if ((walker_.safe_known(state) || is_huge || is_long) &&
         (plain.groups & ~walker_.safe_groups(state)) == 0)
-      return &plain;
-    if (is_long && survives(state, plain, kind, node)) return &plain;
+      return {&plain, 0};
+    if (is_long && survives(state, plain, kind, node)) return {&plain, 0};
   }
-  return nullptr;
+  return {nullptr, 0};
 }
 
 // Below a node whose state, on the path, consumes all plain text: with a step for what is not plain only.
 void VocabularyWalk::walk_plain(uint32_t node, const PlainText& plain, bool counted, int32_t extra,
                                 Leaving leaving, WalkFindings& findings) {
-  walks_plain_ = true;
+  ++plain_walks_;
   const auto [begin, end] = vocabulary_.ranks_below(node);
   uint32_t rank = begin;
   const auto unplain = plain.unplain_below(vocabulary_.trie()[node], node);
@@ -223,7 +230,7 @@ void VocabularyWalk::walk_plain(uint32_t node, const PlainText& plain, bool coun
     ++i;
   }
   add_consumed(findings.consumed, {rank, end}, extra);
-  walks_plain_ = false;
+  --plain_walks_;
 }
 
 // What comes after the subtree of `node`, without siblings that the parent's state cannot read.

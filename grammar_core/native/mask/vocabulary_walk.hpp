@@ -107,7 +107,7 @@ class VocabularyWalk {
                WalkFindings& findings);
   void add_leaving_at(uint32_t node, int32_t state, int32_t iterations, Leaving leaving,
                       WalkFindings& findings);
-  const PlainText* consumed_text(int32_t state, uint32_t node, bool counted);
+  std::pair<const PlainText*, int32_t> consumed_text(uint32_t node, bool counted, int32_t extra);
   bool consumes_all_below(int32_t before, int32_t state, uint32_t node, bool counted);
   bool survives_all_below(int32_t state, uint32_t node);
   bool survives(int32_t state, const PlainText& plain, size_t kind, uint32_t node);
@@ -117,8 +117,8 @@ class VocabularyWalk {
   MacroAutomaton& automaton_;
   const Vocabulary& vocabulary_;
   WalkAutomaton walker_;
-  bool walks_plain_ = false;
-  size_t visited_ = 0;  // nodes of this walk
+  int plain_walks_ = 0;  // under way, within one another
+  size_t visited_ = 0;   // nodes of this walk
   std::unordered_map<int32_t, Follow> follow_;
   std::vector<PathEntry> path_;  // by depth
 };

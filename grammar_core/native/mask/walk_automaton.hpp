@@ -18,7 +18,6 @@
 namespace syntagma {
 
 constexpr uint8_t kUncountable = 2;
-constexpr size_t kGroupSets = 2;  // that `survives` is asked about
 
 class WalkAutomaton {
  public:
@@ -92,8 +91,10 @@ class WalkAutomaton {
   GroupSet safe_groups(int32_t state) {
     return states_[state].safe_known ? states_[state].safe_groups : compute_safe(state);
   }
+  // The state that any one character of some groups leads to; kNone if there are several, or none for some.
+  int32_t only_target(int32_t state, GroupSet groups);
   // Whether every text of so many characters at most, of some groups, can be read from `state` on. `kind` is
-  // the number of the set of groups, which is always the same set.
+  // the number of the plain text whose groups these are.
   bool survives(int32_t state, GroupSet groups, size_t kind, int characters);
   size_t memory_bytes() const {
     return states_.size() * sizeof(State) + tables_.memory_bytes() + finished_bytes_ + arena_.memory_bytes() +
@@ -111,8 +112,9 @@ class WalkAutomaton {
     bool safe_known = false;
     GroupSet safe_groups = 0;
     int8_t inner_frame = kNotKnown;
-    uint8_t surviving[kGroupSets] = {};  // characters that are known to be read, by set of groups
-    uint8_t lethal[kGroupSets] = {UINT8_MAX, UINT8_MAX};  // and so many that some text of them is not
+    // By kind of plain text: characters that are known to be read, and so many that some text of them is not,
+    // or 0 if that is not known.
+    uint8_t surviving[kPlainTexts] = {}, lethal[kPlainTexts] = {};
     // Of what it may read; with `next`, which is null while nobody asked.
     ByteSet live, live_classes;
     int16_t live_count = 0;               // of classes

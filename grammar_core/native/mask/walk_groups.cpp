@@ -145,9 +145,21 @@ GroupSet WalkAutomaton::compute_safe(int32_t state) {
   return states_[state].safe_groups;
 }
 
+int32_t WalkAutomaton::only_target(int32_t state, GroupSet groups) {
+  const CharacterTargets& next = character_targets(state);
+  if ((groups & ~next.alive) != 0) return kNone;
+  int32_t only = kNone;
+  for (const auto& [target, through] : next.targets) {
+    if ((through & groups) == 0) continue;
+    if (only != kNone) return kNone;
+    only = target;
+  }
+  return only;
+}
+
 bool WalkAutomaton::survives(int32_t state, GroupSet groups, size_t kind, int characters) {
   if (characters <= states_[state].surviving[kind]) return true;
-  if (characters >= states_[state].lethal[kind]) return false;
+  if (states_[state].lethal[kind] != 0 && characters >= states_[state].lethal[kind]) return false;
   std::vector<std::pair<int32_t, int>> reached{{state, 0}};  // with the characters that it takes
   std::unordered_set<int32_t> seen{state};
   int read = characters;

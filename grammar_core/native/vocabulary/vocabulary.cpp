@@ -170,6 +170,8 @@ void Vocabulary::summarize_subtrees() {
   text.first_bytes.remove('\\');
   plain_texts_[1].first_bytes = text.first_bytes;
   for (const uint8_t lead : kSingleLeads) plain_texts_[1].first_bytes.remove(lead);
+  plain_texts_[2].first_bytes = plain_texts_[1].first_bytes;
+  plain_texts_[2].first_bytes.remove(' ');
   for (PlainText& plain : plain_texts_) {
     const ByteSet& bytes = plain.first_bytes;
     for (int byte = bytes.next(-1); byte < 256; byte = bytes.next(byte))
@@ -269,7 +271,7 @@ const SpaceRuns& Vocabulary::space_runs(unsigned set) const {
 size_t Vocabulary::memory_bytes() const {
   return bytes_.size() + token_begin_.size() * sizeof(uint32_t) + token_at_rank_.size() * sizeof(int32_t) +
          trie_.size() * sizeof(TrieNode) + fans_.size() * (sizeof(Fan) + 32 * sizeof(uint32_t)) +
-         heights_.size() + 2 * plain_texts_[1].unplain.size() * sizeof(UnplainNode) +
+         heights_.size() + kPlainTexts * plain_texts_[1].unplain.size() * sizeof(UnplainNode) +
          text_mask_->memory_bytes();
 }
 

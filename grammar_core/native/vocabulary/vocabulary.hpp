@@ -62,6 +62,8 @@ struct PlainText {
   std::span<const UnplainNode> unplain_below(const TrieNode& n, uint32_t node) const;
 };
 
+constexpr size_t kPlainTexts = 3;
+
 // The children of a node that has many of them, so that a walk can go to those that matter.
 struct Fan {
   ByteSet bytes;
@@ -104,9 +106,9 @@ class Vocabulary {
   }
   // The most bytes that tokens through a node have behind it, up to 255.
   int height(uint32_t node) const { return heights_[node]; }
-  // What strings of JSON hold as it is, which is all but control characters, quotes and backslashes; and the
-  // same without those characters outside ASCII that classes single out.
-  std::span<const PlainText> plain_texts() const { return plain_texts_; }
+  // What strings of JSON hold as it is, which is all but control characters, quotes and backslashes; the same
+  // without those characters outside ASCII that classes single out; and that without the space too.
+  std::span<const PlainText, kPlainTexts> plain_texts() const { return plain_texts_; }
   // The longest token that `text` begins with, or -1, and whether all of `text` is the beginning of a longer
   // one.
   struct LongestMatch {
@@ -143,7 +145,7 @@ class Vocabulary {
   std::vector<TrieNode> trie_;  // one sentinel at the end
   std::vector<Fan> fans_;       // number 0 is none
   std::vector<uint8_t> heights_;
-  std::array<PlainText, 2> plain_texts_;
+  std::array<PlainText, kPlainTexts> plain_texts_;
   std::vector<uint16_t> characters_at_rank_;
   mutable std::mutex up_to_mutex_;
   mutable std::map<int32_t, std::vector<uint32_t>> up_to_;
