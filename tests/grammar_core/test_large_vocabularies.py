@@ -48,6 +48,9 @@ _STRINGS = (
     {"type": "string", "pattern": "^(\\S+\\s+){0,3}\\S+$", "maxLength": 12},
     {"type": "string", "pattern": "^[^ ]+$", "minLength": 4, "maxLength": 30},
     {"type": "string", "oneOf": [{"pattern": "tion"}, {"pattern": "ab"}, {"pattern": "ing"}]},
+    {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_]*$"},
+    {"type": "string", "pattern": "^[a-z]{2,8}(-[a-z0-9]{1,8})*$"},
+    {"type": "string", "format": "hostname"},
     {"type": "string", "format": "uri"},
     {"type": "array", "items": {"type": "boolean"}},
     {"type": "object", "properties": {"ab": {"type": "string"}, "abc": {}}},
@@ -60,6 +63,8 @@ _TEXTS = (
     'root ::= line+\nline ::= [^\\n\\u2028]+ "\\n"',
     "root ::= [ \\n]* ([a-z]+ [ \\n]+)* [0-9]{1,3} [ \\n]*",
     'root ::= ([^\\x00-\\x1f"\\\\] [^]? ){2,30}',
+    'root ::= name ("." name)* " = " [^]*\nname ::= [a-z] [a-z0-9_]*',
+    "root ::= [a-zA-Z0-9._-]+ | [a-z]+ [0-9] [a-z]*",
     "root ::= [\\t ]+ root? | [A-Z] root | [^a-zA-Z \\t]",
 )
 

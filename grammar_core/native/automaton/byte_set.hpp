@@ -17,6 +17,9 @@ class ByteSet {
     }
   }
   void remove(uint8_t byte) { words_[byte >> 6] &= ~(uint64_t{1} << (byte & 63)); }
+  void remove(const ByteSet& other) {
+    for (size_t i = 0; i < words_.size(); ++i) words_[i] &= ~other.words_[i];
+  }
   bool contains(uint8_t byte) const { return (words_[byte >> 6] >> (byte & 63)) & 1; }
 
   bool contains_all(const ByteSet& other) const {

@@ -230,7 +230,7 @@ const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set, const FrameRo
     if (!is_shared || walk_.may_continue(static_cast<uint32_t>(place.node), place.reports))
       leaving.emplace_back(place.reports, place.node);
   auto result = std::make_unique<WalkResult>();
-  Row own = Row::from_ranges(*vocabulary_, ranges, findings.spaces);
+  Row own = Row::from_ranges(*vocabulary_, ranges, findings.runs);
   if (!rows.empty()) {
     rows.push_back(&own);
     result->row = keep(Row::unite(*vocabulary_, rows));

@@ -1,6 +1,7 @@
 #include "mask/vocabulary_walk.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "automaton/time_limit.hpp"
 
@@ -14,6 +15,7 @@ constexpr uint32_t kLargeSubtree = 256;     // nodes from which on it pays to lo
 constexpr uint32_t kHugeSubtree = 16'000;   // and into all states that text leads to
 constexpr size_t kLongWalk = 2'000;         // nodes after which that pays below all nodes but the smallest
 constexpr uint32_t kSmallSubtree = 24;
+constexpr size_t kMostRunStates = 160;
 constexpr int kMostPlainWalks = 3;  // within one another
 constexpr int kMostSurvived = 24;   // characters; dead ends farther off are not looked for
 
@@ -38,52 +40,77 @@ WalkFindings VocabularyWalk::run(int32_t start, std::span<const int32_t> origins
   visited_ = 0;
   plain_walks_ = 0;  // it may have been left by a limit
   WalkFindings findings;
-  int32_t spaces = kNone;
-  unsigned set = 0;
-  const bool is_whole = origins.size() == 1 && origins[0] == 0;
-  if (is_whole && !counted && finds_spaces(start, spaces, set)) {
-    walk_around_spaces(start, spaces, set, leaving, findings);
-    return findings;
-  }
+  if (!counted && origins.size() == 1 && origins[0] == 0)
+    if (const auto [runs, behind] = consumed_runs(start); runs != nullptr) {
+      walk_around_runs(start, *runs, behind, leaving, findings);
+      return findings;
+    }
   for (const int32_t origin : origins)
     walk_below(static_cast<uint32_t>(origin), start, counted, leaving, findings);
   return findings;
 }
 
-// Whether a state lets any run of some spaces stand, all of which lead to the one state `spaces`.
-bool VocabularyWalk::finds_spaces(int32_t start, int32_t& spaces, unsigned& set) {
-  if (vocabulary_.fan(0) == nullptr || walker_.live_bytes(start).contains('a')) return false;
-  for (size_t i = 0; i < kSpaces.size(); ++i) {
-    const int32_t target = walker_.next(start, kSpaces[i]);
-    if (target == kNone) continue;
-    if (spaces != kNone && target != spaces) return false;
-    spaces = target;
-    set |= 1U << i;
+// Runs of which a state reads all, before it leads anywhere else, and bytes that may come behind them; or
+// null.
+std::pair<const ByteRuns*, ByteSet> VocabularyWalk::consumed_runs(int32_t start) {
+  ByteSet behind;
+  const ByteSet& live = walker_.live_bytes(start);
+  if (vocabulary_.fan(0) == nullptr) return {nullptr, behind};
+  if (!live.contains('a')) {
+    unsigned set = 0;
+    for (size_t i = 0; i < kSpaces.size(); ++i)
+      if (live.contains(kSpaces[i])) set |= 1U << i;
+    if (set == 0) return {nullptr, behind};
+    const ByteRuns& runs = vocabulary_.space_runs(set);
+    return {reads_runs(start, runs, behind) ? &runs : nullptr, behind};
   }
-  if (set == 0 || walker_.reports(spaces) != 0 || walker_.has_inner_frame(spaces)) return false;
-  for (size_t i = 0; i < kSpaces.size(); ++i)
-    if (walker_.next(spaces, kSpaces[i]) != ((set >> i & 1) != 0 ? spaces : kNone)) return false;
+  if (live.contains_all(vocabulary_.plain_texts().back().first_bytes)) return {nullptr, behind};
+  for (size_t i = 0; i < kLetterSets; ++i) {
+    if (!live.contains_all(letter_sets()[i])) continue;
+    const ByteRuns& runs = vocabulary_.letter_runs(i);
+    if (reads_runs(start, runs, behind)) return {&runs, behind};
+  }
+  return {nullptr, behind};
+}
+
+// Whether all runs can be read without anything handed to the base; then also bytes that come next.
+bool VocabularyWalk::reads_runs(int32_t start, const ByteRuns& runs, ByteSet& behind) {
+  std::vector<std::pair<int32_t, int>> reached{{start, 0}};  // with the bytes that it takes
+  std::unordered_set<int32_t> seen;
+  behind = {};
+  for (size_t i = 0; i < reached.size(); ++i) {
+    const auto [from, depth] = reached[i];
+    if (i > 0) behind.merge(walker_.live_bytes(from));
+    if (depth == runs.longest()) continue;
+    for (int byte = runs.bytes().next(-1); byte < 256; byte = runs.bytes().next(byte)) {
+      TimeLimit::tick();
+      const int32_t target = walker_.next(from, static_cast<uint8_t>(byte));
+      if (target == kNone || walker_.reports(target) != 0) return false;
+      if (seen.insert(target).second) reached.emplace_back(target, depth + 1);
+    }
+    if (reached.size() > kMostRunStates) return false;
+  }
   return true;
 }
 
-// From the root, without a step for each run of spaces.
-void VocabularyWalk::walk_around_spaces(int32_t start, int32_t spaces, unsigned set, Leaving leaving,
-                                        WalkFindings& findings) {
+// From the root, without a step for each run.
+void VocabularyWalk::walk_around_runs(int32_t start, const ByteRuns& runs, const ByteSet& behind,
+                                      Leaving leaving, WalkFindings& findings) {
   const auto trie = vocabulary_.trie();
-  const SpaceRuns& runs = vocabulary_.space_runs(set);
-  findings.spaces = runs.tokens();
-  const ByteSet behind = walker_.live_bytes(spaces);
+  findings.runs = runs.tokens();
   for (int byte = behind.next(-1); byte < 256; byte = behind.next(byte))
     for (const uint32_t node : runs.ends(static_cast<uint8_t>(byte))) {
-      path_[trie[node].depth - 1] = {spaces, 0};
-      walk_nodes(node, trie[node].subtree_end, false, leaving, findings);
+      const TrieNode& n = trie[node];
+      int32_t state = start;
+      for (const char c : vocabulary_.text_before(node)) state = walker_.next(state, static_cast<uint8_t>(c));
+      path_[n.depth - 1] = {state, 0};
+      walk_nodes(node, n.subtree_end, false, leaving, findings);
     }
   path_[0] = {start, 0};
   PathEntry& root = path_[0];
   root.fan = vocabulary_.fan(0);
   root.live = walker_.live_bytes(start);
-  for (size_t i = 0; i < kSpaces.size(); ++i)
-    if ((set >> i & 1) != 0) root.live.remove(kSpaces[i]);
+  root.live.remove(runs.bytes());
   root.end = trie[0].subtree_end;
   if (const uint32_t child = root.fan->next_child(-1, root.live); child != 0)
     walk_nodes(child, root.end, false, leaving, findings);

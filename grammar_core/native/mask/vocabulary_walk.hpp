@@ -44,7 +44,7 @@ struct WalkFindings {
   std::vector<ConsumedTokens> consumed;
   std::vector<LeavingPlace> leaving;
   std::vector<Handover> handed_over;
-  std::shared_ptr<const MaskWords> spaces;  // tokens that are consumed too, or null
+  std::shared_ptr<const MaskWords> runs;  // tokens that are consumed too, or null
   bool countable = true;  // iterations are the same in all readings, so the numbers above hold
 };
 
@@ -89,9 +89,10 @@ class VocabularyWalk {
     uint32_t end = 0;  // the node's subtree_end
   };
 
-  bool finds_spaces(int32_t start, int32_t& spaces, unsigned& set);
-  void walk_around_spaces(int32_t start, int32_t spaces, unsigned set, Leaving leaving,
-                          WalkFindings& findings);
+  std::pair<const ByteRuns*, ByteSet> consumed_runs(int32_t start);
+  bool reads_runs(int32_t start, const ByteRuns& runs, ByteSet& behind);
+  void walk_around_runs(int32_t start, const ByteRuns& runs, const ByteSet& behind, Leaving leaving,
+                        WalkFindings& findings);
   void walk_nodes(uint32_t first, uint32_t end, bool counted, Leaving leaving, WalkFindings& findings);
   void walk_below(uint32_t origin, int32_t start, bool counted, Leaving leaving, WalkFindings& findings);
   uint32_t first_below(uint32_t node, bool counted, int32_t extra, Leaving leaving, WalkFindings& findings);

@@ -85,6 +85,8 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> sto
   build_trie();
   summarize_subtrees();
   build_fans();
+  for (unsigned set = 0; set < kSpaceSets; ++set) space_runs_.emplace_back(*this, space_set(set));
+  for (const ByteSet& letters : letter_sets()) letter_runs_.emplace_back(*this, letters);
 }
 
 bool Vocabulary::is_stop_token(int32_t id) const {
@@ -262,17 +264,14 @@ const std::vector<uint32_t>& Vocabulary::tokens_up_to(int32_t characters) const 
   return words;
 }
 
-const SpaceRuns& Vocabulary::space_runs(unsigned set) const {
-  std::call_once(space_runs_known_[set],
-                 [&] { space_runs_[set] = std::make_unique<const SpaceRuns>(*this, set); });
-  return *space_runs_[set];
-}
-
 size_t Vocabulary::memory_bytes() const {
-  return bytes_.size() + token_begin_.size() * sizeof(uint32_t) + token_at_rank_.size() * sizeof(int32_t) +
-         trie_.size() * sizeof(TrieNode) + fans_.size() * (sizeof(Fan) + 32 * sizeof(uint32_t)) +
-         heights_.size() + kPlainTexts * plain_texts_[1].unplain.size() * sizeof(UnplainNode) +
-         text_mask_->memory_bytes();
+  size_t runs = 0;
+  for (const auto* sets : {&space_runs_, &letter_runs_})
+    for (const ByteRuns& set : *sets) runs += set.memory_bytes();
+  return runs + bytes_.size() + token_begin_.size() * sizeof(uint32_t) +
+         token_at_rank_.size() * sizeof(int32_t) + trie_.size() * sizeof(TrieNode) +
+         fans_.size() * (sizeof(Fan) + 32 * sizeof(uint32_t)) + heights_.size() +
+         kPlainTexts * plain_texts_[1].unplain.size() * sizeof(UnplainNode) + text_mask_->memory_bytes();
 }
 
 }  // namespace syntagma

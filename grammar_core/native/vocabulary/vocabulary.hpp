@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "automaton/byte_set.hpp"
+#include "vocabulary/byte_runs.hpp"
 #include "vocabulary/mask_words.hpp"
-#include "vocabulary/space_runs.hpp"
 
 namespace syntagma {
 
@@ -117,13 +117,19 @@ class Vocabulary {
   };
   LongestMatch longest_match(std::string_view text) const;
 
+  // The text on the way from the root to a node, without the node's byte.
+  std::string_view text_before(uint32_t node) const {
+    return token(token_at_rank_[trie_[node].first_rank]).substr(0, trie_[node].depth - 1);
+  }
   int32_t token_at_rank(uint32_t rank) const { return token_at_rank_[rank]; }
   uint32_t text_token_count() const { return static_cast<uint32_t>(token_at_rank_.size()); }
   int32_t characters_at_rank(uint32_t rank) const { return characters_at_rank_[rank]; }
   // Tokens of at most so many characters (bytes that do not continue one), as mask words. Thread-safe.
   const std::vector<uint32_t>& tokens_up_to(int32_t characters) const;
-  // Runs of some of kSpaces, as bits. Thread-safe.
-  const SpaceRuns& space_runs(unsigned set) const;
+  // Runs of some of kSpaces, as bits.
+  const ByteRuns& space_runs(unsigned set) const { return space_runs_[set]; }
+  // Runs of one of `letter_sets`, by its number.
+  const ByteRuns& letter_runs(size_t set) const { return letter_runs_[set]; }
   // All tokens that are text.
   const std::shared_ptr<const MaskWords>& text_mask() const { return text_mask_; }
   int32_t longest_token() const { return longest_token_; }
@@ -149,8 +155,7 @@ class Vocabulary {
   std::vector<uint16_t> characters_at_rank_;
   mutable std::mutex up_to_mutex_;
   mutable std::map<int32_t, std::vector<uint32_t>> up_to_;
-  mutable std::array<std::once_flag, kSpaceSets> space_runs_known_;
-  mutable std::array<std::unique_ptr<const SpaceRuns>, kSpaceSets> space_runs_;
+  std::vector<ByteRuns> space_runs_, letter_runs_;
   std::shared_ptr<const MaskWords> text_mask_;
   int32_t longest_token_ = 0;
 };
