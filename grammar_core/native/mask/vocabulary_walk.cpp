@@ -54,7 +54,7 @@ WalkFindings VocabularyWalk::run(int32_t start, std::span<const int32_t> origins
 // null.
 std::pair<const ByteRuns*, ByteSet> VocabularyWalk::consumed_runs(int32_t start) {
   ByteSet behind;
-  const ByteSet& live = walker_.live_bytes(start);
+  const ByteSet live = walker_.live_bytes(start);
   if (vocabulary_.fan(0) == nullptr) return {nullptr, behind};
   if (!live.contains('a')) {
     unsigned set = 0;

@@ -56,7 +56,7 @@ class WalkAutomaton {
     return target != kUnknown ? target : compute_next(state, byte_class, live_class);
   }
   // Bytes that lead somewhere, and maybe a few that do not.
-  const ByteSet& live_bytes(int32_t state) {
+  ByteSet live_bytes(int32_t state) {
     if (states_[state].next == nullptr) compute_live(state);
     return states_[state].live;
   }
