@@ -53,6 +53,8 @@ _STRINGS = (
     {"type": "string", "format": "hostname"},
     {"type": "string", "format": "uri"},
     {"type": "array", "items": {"type": "boolean"}},
+    {"type": "array", "items": {"type": "array", "items": {"type": "integer"}}, "minItems": 2, "maxItems": 6},
+    {"type": "array", "items": {"type": "string", "maxLength": 30}, "minItems": 2, "maxItems": 3},
     {"type": "object", "properties": {"ab": {"type": "string"}, "abc": {}}},
     {"type": "object", "patternProperties": {"^x-": {"type": "integer"}}},
     {"type": "object", "additionalProperties": {"enum": ["a", "tion", 1]}, "minProperties": 1},
@@ -63,6 +65,13 @@ _TEXTS = (
     'root ::= line+\nline ::= [^\\n\\u2028]+ "\\n"',
     "root ::= [ \\n]* ([a-z]+ [ \\n]+)* [0-9]{1,3} [ \\n]*",
     'root ::= ([^\\x00-\\x1f"\\\\] [^]? ){2,30}',
+    'root ::= "x" ([^\\n]* "\\n" [a-z]+ ""){1,3} [a-z]*',
+    'root ::= ([^\\n]* "\\n" [a-z]+){1,3}',
+    'root ::= "x" ([a-z]* ","){1,6} "9"',
+    'root ::= "x" ([ \\n]* ","){1,20} "9"',
+    'root ::= "x" ([^,]* ","){1,4} [^]? "9"',
+    "root ::= ([é中]* [a-z0-9 ]){3,9}",
+    "root ::= ([^x] | [a-m]* [^ ]){2,40}",
     'root ::= name ("." name)* " = " [^]*\nname ::= [a-z] [a-z0-9_]*',
     "root ::= [a-zA-Z0-9._-]+ | [a-z]+ [0-9] [a-z]*",
     "root ::= [\\t ]+ root? | [A-Z] root | [^a-zA-Z \\t]",
@@ -102,6 +111,7 @@ def test_schemas(schema: dict[str, object], lexical: Lexical) -> None:
 
 @pytest.mark.parametrize("text", _TEXTS)
 def test_texts(text: str) -> None:
+    """Among them, from a hostile test: counted repetitions that loop within an iteration."""
     compiled = _COMPILER.compile_grammar(Grammar.from_ebnf(text))
     for seed in range(4):
         _walk(compiled, seed)

@@ -24,6 +24,9 @@ MacroAutomaton::MacroAutomaton(Nfa nfa) : nfa_(std::move(nfa)) {
     budgets_ |= symbol.has_budget();
     if (symbol.max_chars >= 0) smallest_char_budget_ = std::min(smallest_char_budget_, symbol.max_chars);
   }
+  is_counted_body_.assign(nfa_.symbols().size(), 0);
+  for (const Symbol& symbol : nfa_.symbols())
+    if (symbol.is_counter() && symbol.max != 1 && symbol.paths < 0) is_counted_body_[symbol.counter_body] = 1;
   captured_lists_.intern({});  // 0 is the empty list
   report_sets_.intern({});     // 0 is the empty set
   const int32_t root_report = single_report(nfa_.root());
@@ -162,8 +165,11 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
     }
   }
   if (!goes_on && reports == 0) return kNone;
-  // The start of a loop over characters is the loop itself.
-  if (!has_corners && !has_calls && !captures_ && !early_ends_) is_start = false;
+  // The start of a loop over characters is the loop itself, but for the body of a counter: there it matters
+  // whether an iteration has begun.
+  if (!has_corners && !has_calls && !captures_ && !early_ends_ &&
+      !is_counted_body_[contexts_[context].wanted[0]])
+    is_start = false;
   std::sort(states.begin(), states.end());
   const int32_t set_id = state_sets_.intern(states);
   captured_now_.clear();
@@ -199,6 +205,7 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   const int32_t occurrence = contexts_[context].wanted[0];
   if (early && nfa_.symbols()[occurrence].records()) m.early_capture = occurrence;
   m.states = set_id;
+  m.width = static_cast<int32_t>(states.size());
   if (!is_start && !states.empty()) m.iterations_needed = iterations_needed(context, states);
   m.next = tables_.allocate(live_count);
   for (int i = 0; i < live_count; ++i) m.next[i].store(kUnknown, std::memory_order_relaxed);

@@ -67,6 +67,7 @@ struct MacroState {
   int32_t early_capture = kNone;  // the symbol of that occurrence if captures depend on it
   bool is_start = false;          // nothing consumed yet: calls of rules are left corners, inside the frame
   int32_t states = 0;             // id of the sorted set of Nfa states with edges
+  int32_t width = 0;              // the set's size
   int64_t iterations_needed = 0;  // of counted paths, if it leads to ends farther off than its frame's others
   ByteSet live;                   // bytes that it reads inside the frame
   ByteSet live_classes;           // their byte classes
@@ -232,7 +233,8 @@ class MacroAutomaton {
   StableVector<MacroState> states_;
   StableVector<Counter> counters_;
   ConcurrentMap after_;
-  ConcurrentMap next_iterations_;  // (counter, report set) to std::vector<NextIteration>*
+  ConcurrentMap next_iterations_;         // (counter, report set) to std::vector<NextIteration>*
+  std::vector<uint8_t> is_counted_body_;  // by symbol
   int32_t root_start_ = kNone;
   bool counts_ = false, captures_ = false, temperatures_ = false, budgets_ = false, early_ends_ = false;
   int64_t smallest_char_budget_ = kUnbounded;

@@ -93,6 +93,10 @@ std::unique_ptr<MaskStore::CountedWalk> MaskStore::run_counted_walk(int32_t star
   std::vector<RankRange> by_characters;
   walk->most = 0;
   for (const ConsumedTokens& tokens : walk->findings.consumed) {
+    if (tokens.is_total) {
+      walk->most = std::max(walk->most, tokens.extra);
+      continue;
+    }
     if (tokens.extra == 0) by_characters.emplace_back(tokens.first, tokens.last);
     for (uint32_t rank = tokens.first; rank < tokens.last; ++rank)
       walk->most = std::max(walk->most, vocabulary_->characters_at_rank(rank) + tokens.extra);
@@ -110,7 +114,8 @@ const WalkResult* MaskStore::cut_result(CountedWalk& walk, int64_t needed, int64
   auto result = std::make_unique<WalkResult>();
   std::vector<RankRange> others;
   for (const ConsumedTokens& tokens : walk.findings.consumed) {
-    if (tokens.extra == 0) continue;
+    if (tokens.is_total && tokens.extra <= left) others.emplace_back(tokens.first, tokens.last);
+    if (tokens.is_total || tokens.extra == 0) continue;
     for (uint32_t rank = tokens.first; rank < tokens.last; ++rank)
       if (vocabulary_->characters_at_rank(rank) + tokens.extra <= left) others.emplace_back(rank, rank + 1);
   }

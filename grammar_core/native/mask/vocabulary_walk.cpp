@@ -19,12 +19,14 @@ constexpr size_t kMostRunStates = 160;
 constexpr int kMostPlainWalks = 3;  // within one another
 constexpr int kMostSurvived = 24;   // characters; dead ends farther off are not looked for
 
-void add_consumed(std::vector<ConsumedTokens>& consumed, std::pair<uint32_t, uint32_t> ranks, int32_t extra) {
+void add_consumed(std::vector<ConsumedTokens>& consumed, std::pair<uint32_t, uint32_t> ranks, int32_t extra,
+                  bool is_total = false) {
   if (ranks.first == ranks.second) return;
-  if (!consumed.empty() && consumed.back().last == ranks.first && consumed.back().extra == extra)
+  if (!consumed.empty() && consumed.back().last == ranks.first && consumed.back().extra == extra &&
+      consumed.back().is_total == is_total)
     consumed.back().last = ranks.second;
   else
-    consumed.push_back({ranks.first, ranks.second, extra});
+    consumed.push_back({ranks.first, ranks.second, extra, is_total});
 }
 
 }  // namespace
@@ -148,8 +150,12 @@ void VocabularyWalk::walk_nodes(uint32_t first, uint32_t end, bool counted, Leav
     }
     const bool is_handed_over =
         !counted && n.subtree_end - node >= kHandedOver && walker_.has_inner_frame(state);
-    if (!is_handed_over && consumes_all_below(before.state, state, node, counted)) {
-      add_consumed(findings.consumed, vocabulary_.ranks_below(node), extra);
+    const Consumption below =
+        is_handed_over ? Consumption::kNone : consumption_below(before.state, state, node, counted);
+    if (below != Consumption::kNone) {
+      const bool is_total = below == Consumption::kTotal;
+      add_consumed(findings.consumed, vocabulary_.ranks_below(node), is_total ? extra + n.characters : extra,
+                   is_total);
       node = after_subtree(node);
       continue;
     }
@@ -187,8 +193,8 @@ uint32_t VocabularyWalk::first_below(uint32_t node, bool counted, int32_t extra,
   PathEntry& entry = path_[n.depth];
   const uint32_t enough = visited_ < kLongWalk ? kLargeSubtree : kSmallSubtree;
   if (n.subtree_end - node >= enough && plain_walks_ < kMostPlainWalks)
-    if (const auto [plain, plain_extra] = consumed_text(node, counted, extra); plain != nullptr) {
-      walk_plain(node, *plain, counted, plain_extra, leaving, findings);
+    if (const ConsumedText text = consumed_text(node, counted, extra); text.plain != nullptr) {
+      walk_plain(node, text, counted, leaving, findings);
       return n.subtree_end;
     }
   const Fan* fan = vocabulary_.fan(node);
@@ -200,14 +206,14 @@ uint32_t VocabularyWalk::first_below(uint32_t node, bool counted, int32_t extra,
   return child != 0 ? child : n.subtree_end;
 }
 
-// Plain text that the state of a node on the path consumes below it, like `consumes_all_below`, with the
-// `extra` of its tokens, which is that of the node before.
-std::pair<const PlainText*, int32_t> VocabularyWalk::consumed_text(uint32_t node, bool counted,
-                                                                   int32_t extra) {
+// Plain text that the state of a node on the path consumes below it, like `consumption_below`, and how its
+// tokens are counted: `extra` is that of the node before.
+VocabularyWalk::ConsumedText VocabularyWalk::consumed_text(uint32_t node, bool counted, int32_t extra) {
   const TrieNode& n = vocabulary_.trie()[node];
   const int32_t state = path_[n.depth].state;
   // To look into all states that text leads to takes long where it leads to many.
-  const bool is_long = visited_ >= kLongWalk, is_huge = n.subtree_end - node >= kHugeSubtree;
+  const bool is_narrow = walker_.is_narrow(state), is_long = is_narrow && visited_ >= kLongWalk,
+             is_huge = is_narrow && n.subtree_end - node >= kHugeSubtree;
   const auto texts = vocabulary_.plain_texts();
   for (size_t kind = 0; kind < texts.size(); ++kind) {
     const PlainText& plain = texts[kind];
@@ -215,31 +221,33 @@ std::pair<const PlainText*, int32_t> VocabularyWalk::consumed_text(uint32_t node
     int32_t loop = state;
     if (counted && is_huge && (plain.groups & ~walker_.loop_groups(loop)) != 0)
       loop = walker_.only_target(state, plain.groups);  // as behind the first character of a text
-    if (loop != kNone && (plain.groups & ~walker_.loop_groups(loop)) == 0) {
-      if (!counted) return {&plain, 0};
-      if (walker_.between_iterations(loop) && (plain.groups & follow(walker_.reports(loop)).groups) == 0)
-        return {&plain, extra + walker_.iterations_ahead(loop) - walker_.iterations_ahead(state)};
+    const bool loops = loop != kNone && (plain.groups & ~walker_.loop_groups(loop)) == 0;
+    if (counted) {
+      const Consumption below = loops ? counted_consumption(state, loop, plain.groups) : Consumption::kNone;
+      if (below == Consumption::kNone) continue;
+      const bool is_total = below == Consumption::kTotal;
+      const int32_t ahead = walker_.iterations_ahead(loop) - walker_.iterations_ahead(state);
+      return {&plain, extra + ahead + (is_total ? n.characters : 0), is_total};
     }
-    if (counted) continue;
-    if ((walker_.safe_known(state) || is_huge || is_long) &&
-        (plain.groups & ~walker_.safe_groups(state)) == 0)
-      return {&plain, 0};
-    if (is_long && survives(state, plain, kind, node)) return {&plain, 0};
+    if (loops || ((walker_.safe_known(state) || is_huge || is_long) &&
+                  (plain.groups & ~walker_.safe_groups(state)) == 0))
+      return {&plain, 0, false};
+    if (is_long && survives(state, plain, kind, node)) return {&plain, 0, false};
   }
-  return {nullptr, 0};
+  return {nullptr, 0, false};
 }
 
 // Below a node whose state, on the path, consumes all plain text: with a step for what is not plain only.
-void VocabularyWalk::walk_plain(uint32_t node, const PlainText& plain, bool counted, int32_t extra,
-                                Leaving leaving, WalkFindings& findings) {
+void VocabularyWalk::walk_plain(uint32_t node, const ConsumedText& text, bool counted, Leaving leaving,
+                                WalkFindings& findings) {
   ++plain_walks_;
   const auto [begin, end] = vocabulary_.ranks_below(node);
   uint32_t rank = begin;
-  const auto unplain = plain.unplain_below(vocabulary_.trie()[node], node);
+  const auto unplain = text.plain->unplain_below(vocabulary_.trie()[node], node);
   for (size_t i = 0; i < unplain.size();) {
     const UnplainNode& n = unplain[i];
     TimeLimit::tick();
-    add_consumed(findings.consumed, {rank, n.first_rank}, extra);
+    add_consumed(findings.consumed, {rank, n.first_rank}, text.extra, text.is_total);
     const PathEntry& before = path_[n.depth - 1];
     const int32_t state = walker_.next(before.state, n.byte);
     if (state == kNone || !n.has_plain_byte) {
@@ -256,7 +264,7 @@ void VocabularyWalk::walk_plain(uint32_t node, const PlainText& plain, bool coun
     rank = n.below_rank;
     ++i;
   }
-  add_consumed(findings.consumed, {rank, end}, extra);
+  add_consumed(findings.consumed, {rank, end}, text.extra, text.is_total);
   --plain_walks_;
 }
 
@@ -359,18 +367,31 @@ uint32_t VocabularyWalk::first_differing(uint32_t node) {
   return child != 0 ? child : n.subtree_end;
 }
 
-// Whether `state` loops over every byte below `node`. When iterations are counted, it must also be one where
-// a character is an iteration, and nobody may be waiting for those bytes once the iterations are used up.
-bool VocabularyWalk::consumes_all_below(int32_t before, int32_t state, uint32_t node, bool counted) {
+// Whether `state` loops over every byte below `node`, or consumes all tokens there otherwise. When iterations
+// are counted, every character must be an iteration or none may be, and nobody may be waiting for those bytes
+// once the iterations are used up.
+VocabularyWalk::Consumption VocabularyWalk::consumption_below(int32_t before, int32_t state, uint32_t node,
+                                                              bool counted) {
   const GroupSet below = vocabulary_.trie()[node].groups_below;
   const bool loops =
       (state == before || walker_.loop_known(state)) && (below & ~walker_.loop_groups(state)) == 0;
-  if (!loops && !counted && vocabulary_.trie()[node].subtree_end - node >= kLargeSubtree &&
-      reads_all_children(state, node) && (below & ~walker_.safe_groups(state)) == 0)
-    return true;
-  if (!loops) return !counted && visited_ >= kLongWalk && survives_all_below(state, node);
-  if (!counted) return true;
-  return walker_.between_iterations(state) && (below & follow(walker_.reports(state)).groups) == 0;
+  if (counted) return loops ? counted_consumption(state, state, below) : Consumption::kNone;
+  const bool is_consumed =
+      loops ||
+      (vocabulary_.trie()[node].subtree_end - node >= kLargeSubtree && reads_all_children(state, node) &&
+       (below & ~walker_.safe_groups(state)) == 0) ||
+      (visited_ >= kLongWalk && walker_.is_narrow(state) && survives_all_below(state, node));
+  return is_consumed ? Consumption::kByCharacters : Consumption::kNone;
+}
+
+// How texts of some groups are counted that lead from a state to one that loops over them.
+VocabularyWalk::Consumption VocabularyWalk::counted_consumption(int32_t from, int32_t loop, GroupSet groups) {
+  if ((groups & follow(walker_.reports(loop)).groups) != 0) return Consumption::kNone;
+  const WalkAutomaton::CountedGroups first = walker_.counted_groups(from, loop);
+  const WalkAutomaton::CountedGroups next = walker_.counted_groups(loop, loop);
+  if (walker_.between_iterations(loop) && (groups & ~(first.each & next.each)) == 0)
+    return Consumption::kByCharacters;
+  return (groups & ~(first.none & next.none)) == 0 ? Consumption::kTotal : Consumption::kNone;
 }
 
 // Whether `state` is too far from any dead end for the plain texts below `node`, if there are no others.

@@ -15,10 +15,12 @@
 namespace syntagma {
 
 // Tokens that are consumed, as ranks. After a token of c characters, c + `extra` iterations of the counter
-// right above the base, if there is one, are finished or must still be.
+// right above the base, if there is one, are finished or must still be; or `extra` of them after any token,
+// if that is the `total`.
 struct ConsumedTokens {
   uint32_t first, last;
   int32_t extra;
+  bool is_total = false;
 };
 
 // A place in the trie where the base is handed a report, after so many finished iterations.
@@ -98,8 +100,6 @@ class VocabularyWalk {
   uint32_t first_below(uint32_t node, bool counted, int32_t extra, Leaving leaving, WalkFindings& findings);
   uint32_t first_differing(uint32_t node);
   uint32_t after_subtree(uint32_t node) const;
-  void walk_plain(uint32_t node, const PlainText& plain, bool counted, int32_t extra, Leaving leaving,
-                  WalkFindings& findings);
   // What a step to a state makes of the iterations so far, and the `extra` of tokens that end there.
   struct Step {
     int32_t iterations, extra;
@@ -108,8 +108,18 @@ class VocabularyWalk {
                WalkFindings& findings);
   void add_leaving_at(uint32_t node, int32_t state, int32_t iterations, Leaving leaving,
                       WalkFindings& findings);
-  std::pair<const PlainText*, int32_t> consumed_text(uint32_t node, bool counted, int32_t extra);
-  bool consumes_all_below(int32_t before, int32_t state, uint32_t node, bool counted);
+  // How what a state consumes is counted, if it is consumed: see ConsumedTokens.
+  enum class Consumption : uint8_t { kNone, kByCharacters, kTotal };
+  struct ConsumedText {
+    const PlainText* plain;
+    int32_t extra;
+    bool is_total;
+  };
+  ConsumedText consumed_text(uint32_t node, bool counted, int32_t extra);
+  void walk_plain(uint32_t node, const ConsumedText& text, bool counted, Leaving leaving,
+                  WalkFindings& findings);
+  Consumption consumption_below(int32_t before, int32_t state, uint32_t node, bool counted);
+  Consumption counted_consumption(int32_t from, int32_t loop, GroupSet groups);
   bool survives_all_below(int32_t state, uint32_t node);
   bool survives(int32_t state, const PlainText& plain, size_t kind, uint32_t node);
   bool reads_all_children(int32_t state, uint32_t node);

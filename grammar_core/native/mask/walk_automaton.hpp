@@ -18,6 +18,7 @@
 namespace syntagma {
 
 constexpr uint8_t kUncountable = 2;
+constexpr int kMostSurvivors = 400;  // states of a walk that are looked into for dead ends
 
 class WalkAutomaton {
  public:
@@ -26,7 +27,10 @@ class WalkAutomaton {
   StackArena& arena() { return arena_; }
 
   // At the beginning of a walk, whose work is limited.
-  void begin_walk() { stepper_.reset_work(); }
+  void begin_walk() {
+    stepper_.reset_work();
+    survivors_left_ = kMostSurvivors;
+  }
   // The only item of a state that stands on the base alone; kNone as its macro-state if there is none such.
   Item lone_item(int32_t state) const;
   // The state that most letters lead to, if it is another one that stays alive; or kNone.
@@ -91,8 +95,15 @@ class WalkAutomaton {
   GroupSet safe_groups(int32_t state) {
     return states_[state].safe_known ? states_[state].safe_groups : compute_safe(state);
   }
+  // Groups of which every character leads from one state to another and finishes an iteration, or none.
+  struct CountedGroups {
+    GroupSet each = 0, none = 0;
+  };
+  const CountedGroups& counted_groups(int32_t from, int32_t to);
   // The state that any one character of some groups leads to; kNone if there are several, or none for some.
   int32_t only_target(int32_t state, GroupSet groups);
+  // Whether to look into many states from this one on costs little: it stands for few states of the grammar.
+  bool is_narrow(int32_t state) const;
   // Whether every text of so many characters at most, of some groups, can be read from `state` on. `kind` is
   // the number of the plain text whose groups these are.
   bool survives(int32_t state, GroupSet groups, size_t kind, int characters);
@@ -146,6 +157,7 @@ class WalkAutomaton {
   bool add_targets(int32_t from, ByteRange bytes, int count, std::vector<int32_t>& targets,
                    std::vector<int32_t> (&middles)[3]);
   std::vector<int32_t> targets_of_leads(int32_t state, int group);
+  int finished_by(int32_t from, int32_t to, ByteRange bytes, int count);
 
   MacroAutomaton& automaton_;
   StackArena arena_;
@@ -154,11 +166,13 @@ class WalkAutomaton {
   std::vector<State> states_;
   TablePool<int32_t> tables_;
   size_t finished_bytes_ = 0;
+  int survivors_left_ = kMostSurvivors;
   Configuration scratch_;
   std::vector<int32_t> key_;
   std::vector<Item> items_;
   std::unordered_map<int32_t, CharacterTargets> character_targets_;
-  std::unordered_map<uint64_t, bool> alike_;  // by pairs of states
+  std::unordered_map<uint64_t, CountedGroups> counted_groups_;  // by pairs of states
+  std::unordered_map<uint64_t, bool> alike_;                    // by pairs of states
 };
 
 }  // namespace syntagma

@@ -10,7 +10,8 @@ namespace syntagma {
 namespace {
 
 constexpr size_t kMostSafeStates = 48;
-constexpr size_t kMostSurvivors = 128;  // states up to which a dead end is looked for
+constexpr int32_t kNarrow = 4;
+constexpr size_t kMostReached = 128;  // states up to which a dead end is looked for
 
 // Well-formed characters by lead byte (Unicode Standard, table 3-7): after the lead, the second byte's range.
 struct LeadRange {
@@ -145,6 +146,49 @@ GroupSet WalkAutomaton::compute_safe(int32_t state) {
   return states_[state].safe_groups;
 }
 
+const WalkAutomaton::CountedGroups& WalkAutomaton::counted_groups(int32_t from, int32_t to) {
+  const uint64_t key = static_cast<uint64_t>(from) << 32 | static_cast<uint32_t>(to);
+  if (const auto found = counted_groups_.find(key); found != counted_groups_.end()) return found->second;
+  CountedGroups result;
+  GroupSet other = 0;
+  const auto add = [&](int group, int finished) {
+    GroupSet& groups = finished == 0 ? result.none : finished == 1 ? result.each : other;
+    groups |= GroupSet{1} << group;
+  };
+  for (int byte = 0; byte < 0x80; ++byte)
+    add(group_of(static_cast<uint8_t>(byte)), finished_by(from, to, {byte, byte}, 1));
+  for (int group = kFirstLeadGroup; group <= kOtherLeadsGroup; ++group)
+    for (const LeadRange& range : kLeads)
+      for (int lead = leads_of(group).next(range.first - 1); lead <= range.last;
+           lead = leads_of(group).next(lead)) {
+        const int32_t middle = next(from, static_cast<uint8_t>(lead));
+        const bool counts = middle != kNone && finished_iterations(from, static_cast<uint8_t>(lead)) == 0;
+        add(group, counts ? finished_by(middle, to, {range.low, range.high}, range.rest) : kUncountable);
+      }
+  const GroupSet each = result.each & ~result.none & ~other, none = result.none & ~result.each & ~other;
+  const GroupSet continuations = GroupSet{1} << kContinuationGroup;
+  return counted_groups_[key] = {each | continuations, none | continuations};
+}
+
+// Iterations that `count` more bytes finish, the first of them in a range, whatever they are; kUncountable if
+// they differ or do not lead to `to`.
+int WalkAutomaton::finished_by(int32_t from, int32_t to, ByteRange bytes, int count) {
+  int all = -1, previous_class = -1;
+  for (int byte = bytes.low; byte <= bytes.high; ++byte) {
+    const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(byte));
+    if (byte_class == previous_class) continue;
+    previous_class = byte_class;
+    const int32_t target = next(from, static_cast<uint8_t>(byte));
+    if (target == kNone || (count == 1 && target != to)) return kUncountable;
+    int finished = finished_iterations(from, static_cast<uint8_t>(byte));
+    if (count > 1 && finished != 0) return kUncountable;
+    if (count > 1) finished = finished_by(target, to, {0x80, 0xBF}, count - 1);
+    if (finished == kUncountable || (all >= 0 && finished != all)) return kUncountable;
+    all = finished;
+  }
+  return all;
+}
+
 int32_t WalkAutomaton::only_target(int32_t state, GroupSet groups) {
   const CharacterTargets& next = character_targets(state);
   if ((groups & ~next.alive) != 0) return kNone;
@@ -157,6 +201,11 @@ int32_t WalkAutomaton::only_target(int32_t state, GroupSet groups) {
   return only;
 }
 
+bool WalkAutomaton::is_narrow(int32_t state) const {
+  const auto key = keys_[state];
+  return key.size() == 3 && automaton_.state(key[1]).width <= kNarrow;
+}
+
 bool WalkAutomaton::survives(int32_t state, GroupSet groups, size_t kind, int characters) {
   if (characters <= states_[state].surviving[kind]) return true;
   if (states_[state].lethal[kind] != 0 && characters >= states_[state].lethal[kind]) return false;
@@ -166,8 +215,9 @@ bool WalkAutomaton::survives(int32_t state, GroupSet groups, size_t kind, int ch
   for (size_t i = 0; i < reached.size() && reached[i].second < read; ++i) {
     const auto [from, depth] = reached[i];
     TimeLimit::tick();
+    if (!character_targets_.contains(from) && --survivors_left_ < 0) return false;
     const CharacterTargets& next = character_targets(from);
-    if ((groups & ~next.alive) != 0 || reached.size() > kMostSurvivors) {
+    if ((groups & ~next.alive) != 0 || reached.size() > kMostReached) {
       read = depth;
       break;
     }
@@ -191,7 +241,7 @@ GroupSet WalkAutomaton::compute_loop(int32_t state) {
 // What loops inside a frame does so whatever the frame stands on.
 GroupSet WalkAutomaton::loop_of_frame(int32_t state) {
   const auto key = keys_[state];
-  if (key.size() == 3 && key[0] == 0 && key[2] != kBaseParents) {
+  if (key.size() == 3 && key[0] == 0 && key[2] != kBaseParents && !arena_.has_counters(key[2])) {
     const MacroState& m = automaton_.state(key[1]);
     if (!m.has_calls && m.reports == 0 && m.iterations_needed == 0)
       return loop_groups(state_of({key[1], kBaseParents}));
