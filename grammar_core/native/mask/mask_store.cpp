@@ -4,6 +4,7 @@
 #include <set>
 
 #include "automaton/time_limit.hpp"
+#include "mask/nesting.hpp"
 
 namespace syntagma {
 namespace {
@@ -16,13 +17,6 @@ constexpr size_t kCopiedPerTick = 16;
 constexpr size_t kMostSharedPlaces = 4'000;
 constexpr size_t kMostMerged = 4'000;  // nodes below the origins: merging them should not take long
 constexpr size_t kFewOrigins = 8;      // so few rests of tokens are not worth merging
-
-struct Nesting {
-  explicit Nesting(int& depth) : depth(depth) { ++depth; }
-  ~Nesting() { --depth; }
-  Nesting(const Nesting&) = delete;
-  int& depth;
-};
 
 }  // namespace
 

@@ -210,7 +210,7 @@ Row Row::changed(const Vocabulary& vocabulary, const Row& row, std::span<const R
     if (!row.allows(id)) changed.push_back(id);
   for (const uint32_t id : ids_of(vocabulary, removed))
     if (row.allows(id)) changed.push_back(id);
-  std::sort(changed.begin(), changed.end());
+  sort_ids(vocabulary, changed);
   std::vector<uint32_t> flipped;
   std::set_symmetric_difference(row.flipped_.begin(), row.flipped_.end(), changed.begin(), changed.end(),
                                 std::back_inserter(flipped));

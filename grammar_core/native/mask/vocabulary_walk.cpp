@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "automaton/time_limit.hpp"
+#include "mask/nesting.hpp"
 
 namespace syntagma {
 namespace {
@@ -40,7 +41,6 @@ WalkFindings VocabularyWalk::run(int32_t start, std::span<const int32_t> origins
                                  Leaving leaving) {
   walker_.begin_walk();
   visited_ = 0;
-  plain_walks_ = 0;  // it may have been left by a limit
   WalkFindings findings;
   if (!counted && origins.size() == 1 && origins[0] == 0)
     if (const auto [runs, behind] = consumed_runs(start); runs != nullptr) {
@@ -109,13 +109,9 @@ void VocabularyWalk::walk_around_runs(int32_t start, const ByteRuns& runs, const
       walk_nodes(node, n.subtree_end, false, leaving, findings);
     }
   path_[0] = {start, 0};
-  PathEntry& root = path_[0];
-  root.fan = vocabulary_.fan(0);
-  root.live = walker_.live_bytes(start);
-  root.live.remove(runs.bytes());
-  root.end = trie[0].subtree_end;
-  if (const uint32_t child = root.fan->next_child(-1, root.live); child != 0)
-    walk_nodes(child, root.end, false, leaving, findings);
+  ByteSet others = walker_.live_bytes(start);
+  others.remove(runs.bytes());
+  walk_nodes(first_child(0, others), trie[0].subtree_end, false, leaving, findings);
 }
 
 void VocabularyWalk::walk_below(uint32_t origin, int32_t start, bool counted, Leaving leaving,
@@ -190,19 +186,25 @@ void VocabularyWalk::add_leaving_at(uint32_t node, int32_t state, int32_t iterat
 uint32_t VocabularyWalk::first_below(uint32_t node, bool counted, int32_t extra, Leaving leaving,
                                      WalkFindings& findings) {
   const TrieNode& n = vocabulary_.trie()[node];
-  PathEntry& entry = path_[n.depth];
   const uint32_t enough = visited_ < kLongWalk ? kLargeSubtree : kSmallSubtree;
   if (n.subtree_end - node >= enough && plain_walks_ < kMostPlainWalks)
     if (const ConsumedText text = consumed_text(node, counted, extra); text.plain != nullptr) {
       walk_plain(node, text, counted, leaving, findings);
       return n.subtree_end;
     }
-  const Fan* fan = vocabulary_.fan(node);
-  if (fan == nullptr) return node + 1;
-  entry.fan = fan;
-  entry.live = walker_.live_bytes(entry.state);
+  return first_child(node, walker_.live_bytes(path_[n.depth].state));
+}
+
+// The first child of a node on the path whose byte is in `wanted`, or what comes after the node. Where the
+// node has few children, any child; then it is for the walk to look at their bytes.
+uint32_t VocabularyWalk::first_child(uint32_t node, const ByteSet& wanted) {
+  const TrieNode& n = vocabulary_.trie()[node];
+  PathEntry& entry = path_[n.depth];
+  entry.live = wanted;
+  entry.fan = vocabulary_.fan(node);
   entry.end = n.subtree_end;
-  const uint32_t child = fan->next_child(-1, entry.live);
+  if (entry.fan == nullptr) return node + 1;
+  const uint32_t child = entry.fan->next_child(-1, wanted);
   return child != 0 ? child : n.subtree_end;
 }
 
@@ -240,7 +242,7 @@ VocabularyWalk::ConsumedText VocabularyWalk::consumed_text(uint32_t node, bool c
 // Below a node whose state, on the path, consumes all plain text: with a step for what is not plain only.
 void VocabularyWalk::walk_plain(uint32_t node, const ConsumedText& text, bool counted, Leaving leaving,
                                 WalkFindings& findings) {
-  ++plain_walks_;
+  const Nesting nesting(plain_walks_);
   const auto [begin, end] = vocabulary_.ranks_below(node);
   uint32_t rank = begin;
   const auto unplain = text.plain->unplain_below(vocabulary_.trie()[node], node);
@@ -265,7 +267,6 @@ void VocabularyWalk::walk_plain(uint32_t node, const ConsumedText& text, bool co
     ++i;
   }
   add_consumed(findings.consumed, {rank, end}, text.extra, text.is_total);
-  --plain_walks_;
 }
 
 // What comes after the subtree of `node`, without siblings that the parent's state cannot read.
@@ -321,7 +322,7 @@ WalkDifference VocabularyWalk::compare(int32_t start, int32_t other) {
   const auto trie = vocabulary_.trie();
   path_[0] = {start, 0, other};
   size_t visited = 0;
-  for (uint32_t node = first_differing(0); node < trie.size();) {
+  for (uint32_t node = first_child(0, walker_.differing_bytes(start, other)); node < trie.size();) {
     const TrieNode& n = trie[node];
     TimeLimit::tick();
     const PathEntry& before = path_[n.depth - 1];
@@ -350,21 +351,10 @@ WalkDifference VocabularyWalk::compare(int32_t start, int32_t other) {
     leaves(mine, found.entered);
     leaves(theirs, found.left);
     path_[n.depth] = {mine, 0, theirs};
-    node = n.subtree_end == node + 1 ? after_subtree(node) : first_differing(node);
+    node = n.subtree_end == node + 1 ? after_subtree(node)
+                                     : first_child(node, walker_.differing_bytes(mine, theirs));
   }
   return found;
-}
-
-// The first child of `node` that its two states on the path may read differently; or what comes after.
-uint32_t VocabularyWalk::first_differing(uint32_t node) {
-  const TrieNode& n = vocabulary_.trie()[node];
-  PathEntry& entry = path_[n.depth];
-  entry.live = walker_.differing_bytes(entry.state, entry.other);
-  entry.fan = vocabulary_.fan(node);
-  entry.end = n.subtree_end;
-  if (entry.fan == nullptr) return node + 1;
-  const uint32_t child = entry.fan->next_child(-1, entry.live);
-  return child != 0 ? child : n.subtree_end;
 }
 
 // Whether `state` loops over every byte below `node`, or consumes all tokens there otherwise. When iterations

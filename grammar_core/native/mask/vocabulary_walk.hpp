@@ -98,7 +98,7 @@ class VocabularyWalk {
   void walk_nodes(uint32_t first, uint32_t end, bool counted, Leaving leaving, WalkFindings& findings);
   void walk_below(uint32_t origin, int32_t start, bool counted, Leaving leaving, WalkFindings& findings);
   uint32_t first_below(uint32_t node, bool counted, int32_t extra, Leaving leaving, WalkFindings& findings);
-  uint32_t first_differing(uint32_t node);
+  uint32_t first_child(uint32_t node, const ByteSet& wanted);
   uint32_t after_subtree(uint32_t node) const;
   // What a step to a state makes of the iterations so far, and the `extra` of tokens that end there.
   struct Step {
