@@ -112,6 +112,18 @@ class MacroAutomaton {
     const int32_t target = m.next[live_class].load(std::memory_order_acquire);
     return target != kUnknown ? target : compute_next(id, byte_class);
   }
+  // Whether two byte classes are known to lead to the same state.
+  bool moves_alike(int32_t id, int a, int b) const {
+    const MacroState& m = states_[id];
+    const auto target = [&](int byte_class) {
+      const auto c = static_cast<uint8_t>(byte_class);
+      return m.live_classes.contains(c)
+                 ? m.next[m.live_classes.count_below(c)].load(std::memory_order_relaxed)
+                 : kNone;
+    };
+    const int32_t first = target(a);
+    return first != kUnknown && first == target(b);
+  }
   // The macro-state with its calls filled in.
   const MacroState& with_calls(int32_t id) {
     const MacroState& m = states_[id];
@@ -197,7 +209,12 @@ class MacroAutomaton {
     bool captures = false;  // some rule that may begin with the frame is captured
   };
 
+  struct EdgeRange {
+    uint8_t low, high;
+  };
   int32_t compute_next(int32_t id, int byte_class);
+  EdgeRange edge_range(const MacroState& m, uint8_t byte, std::vector<int32_t>& targets);
+  void note_next(const MacroState& m, EdgeRange range, int32_t target);
   void compute_calls(int32_t id);
   int32_t compute_after(int32_t id, int32_t reports);
   const std::vector<NextIteration>& compute_next_iterations(int32_t id, int32_t reports);
@@ -210,6 +227,9 @@ class MacroAutomaton {
   void add_state(int32_t nfa_state);
   void reach(int32_t nfa_state);
   int32_t close_set(int32_t context);
+  int32_t narrowed(int32_t context);
+  bool is_plain(const Context& context) const;
+  bool hand_over_alike(int32_t a, int32_t b) const;
   int32_t intern_state(int32_t context, bool is_start, int32_t reports);
   int32_t tail_reports(int32_t context, int32_t nfa_state);
   int32_t intern_counter(Counter counter);
@@ -249,8 +269,9 @@ class MacroAutomaton {
   std::deque<std::vector<NextIteration>> iteration_lists_;
   std::unordered_map<int32_t, std::vector<int32_t>> frame_shapes_;  // by macro-state
   std::unordered_map<uint64_t, int32_t> tail_reports_;
-  std::vector<int32_t> set_, accepted_, edge_states_, captured_now_, reached_, reported_;
-  std::vector<uint32_t> in_set_;
+  std::vector<int32_t> set_, accepted_, edge_states_, captured_now_, reached_, reported_,
+      owners_, narrow_key_, edge_targets_, other_targets_;
+  std::vector<uint32_t> in_set_, owner_in_set_;
   uint32_t set_number_ = 0;
   size_t own_bytes_ = 0;
   std::atomic<size_t> memory_bytes_{0};

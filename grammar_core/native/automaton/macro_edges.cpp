@@ -17,11 +17,25 @@ MacroAutomaton::ByteTargets MacroAutomaton::byte_targets(std::span<const int32_t
   return targets;
 }
 
+// Whether what frames of two contexts share, they do alike.
+bool MacroAutomaton::hand_over_alike(int32_t a, int32_t b) const {
+  if (a == b) return true;
+  const Context &left = contexts_[a], &right = contexts_[b];
+  if (!is_plain(left) || !is_plain(right)) return false;
+  for (size_t i = 0, j = 0; i < left.wanted.size() && j < right.wanted.size();) {
+    if (left.wanted[i] == right.wanted[j] && left.wanted[i + 1] != right.wanted[j + 1]) return false;
+    const bool advances_left = left.wanted[i] <= right.wanted[j];
+    j += left.wanted[i] >= right.wanted[j] ? 2 : 0;
+    i += advances_left ? 2 : 0;
+  }
+  return true;
+}
+
 ByteSet MacroAutomaton::differing_bytes(int32_t a, int32_t b) {
   const std::lock_guard lock(mutex_);
   const MacroState &left = states_[a], &right = states_[b];
   ByteSet differing;
-  if (left.context != right.context || left.has_calls || right.has_calls) {
+  if (!hand_over_alike(left.context, right.context) || left.has_calls || right.has_calls) {
     differing.add_range(0, 255);
     return differing;
   }

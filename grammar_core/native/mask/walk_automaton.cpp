@@ -7,6 +7,7 @@ namespace syntagma {
 namespace {
 
 constexpr size_t kFewItems = 4;
+constexpr int kFewClasses = 32;
 
 }  // namespace
 
@@ -184,13 +185,35 @@ int32_t WalkAutomaton::compute_next(int32_t state, int byte_class, int live_clas
     if (finished != 0) s.finished[at] = finished;
   };
   note(live_class);
-  if (!is_alone) return target;
+  if (!is_alone) {
+    if (s.live_count <= kFewClasses && finished == 0) note_alike(state, byte_class, target);
+    return target;
+  }
   // Bytes that move the only frame alike do everything alike; the classes are those of its macro-state.
   const auto* next = automaton_.state(items_[0].macro).next;
   const int32_t moved = next[live_class].load(std::memory_order_relaxed);
   for (int i = 0; i < s.live_count; ++i)
     if (next[i].load(std::memory_order_relaxed) == moved) note(i);
   return target;
+}
+
+// Other bytes that move all frames of a state alike, as spaces do.
+void WalkAutomaton::note_alike(int32_t state, int byte_class, int32_t target) {
+  State& s = states_[state];
+  moving_.clear();
+  for (const Item& item : items_) {
+    moving_.push_back(item.macro);
+    const MacroState& m = automaton_.state(item.macro);
+    if (!m.has_calls) continue;
+    for (const int32_t start : {m.call_start, m.tail_call_start})
+      if (start != kNone) moving_.push_back(start);
+  }
+  int at = 0;
+  for (int other = s.live_classes.next(-1); other < 256; other = s.live_classes.next(other), ++at)
+    if (s.next[at] == kUnknown && std::all_of(moving_.begin(), moving_.end(), [&](int32_t macro) {
+          return automaton_.moves_alike(macro, byte_class, other);
+        }))
+      s.next[at] = target;
 }
 
 std::vector<int32_t> WalkAutomaton::token_sets(int32_t state) {

@@ -147,8 +147,10 @@ class WalkAutomaton {
   int32_t intern(std::span<const int32_t> key);
   void set_iterations(std::span<const int32_t> key, State& state);
   int32_t compute_next(int32_t state, int byte_class, int live_class);
+  void note_alike(int32_t state, int byte_class, int32_t target);
   GroupSet compute_loop(int32_t state);
   GroupSet loop_of_frame(int32_t state);
+  bool counts_paths(int32_t parents) const;
   GroupSet compute_safe(int32_t state);
   const CharacterTargets& character_targets(int32_t state);
   struct ByteRange {
@@ -170,6 +172,7 @@ class WalkAutomaton {
   Configuration scratch_;
   std::vector<int32_t> key_;
   std::vector<Item> items_;
+  std::vector<int32_t> moving_;  // macro-states
   std::unordered_map<int32_t, CharacterTargets> character_targets_;
   std::unordered_map<uint64_t, CountedGroups> counted_groups_;  // by pairs of states
   std::unordered_map<uint64_t, bool> alike_;                    // by pairs of states

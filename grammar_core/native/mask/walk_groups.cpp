@@ -22,15 +22,19 @@ constexpr LeadRange kLeads[] = {{0xC2, 0xDF, 0x80, 0xBF, 1}, {0xE0, 0xE0, 0xA0, 
                                 {0xEE, 0xEF, 0x80, 0xBF, 2}, {0xF0, 0xF0, 0x90, 0xBF, 3},
                                 {0xF1, 0xF3, 0x80, 0xBF, 3}, {0xF4, 0xF4, 0x80, 0x8F, 3}};
 
-const ByteSet& leads_of(int group) {
-  static const std::vector<ByteSet> leads = [] {
+// Those that are not part of a longer character, or begin one.
+const ByteSet& bytes_of(int group) {
+  static const std::vector<ByteSet> bytes = [] {
     std::vector<ByteSet> by_group(kOtherLeadsGroup + 1);
+    const auto add = [&](int byte) {
+      by_group[group_of(static_cast<uint8_t>(byte))].add(static_cast<uint8_t>(byte));
+    };
+    for (int byte = 0; byte < 0x80; ++byte) add(byte);
     for (const LeadRange& range : kLeads)
-      for (int lead = range.first; lead <= range.last; ++lead)
-        by_group[group_of(static_cast<uint8_t>(lead))].add(static_cast<uint8_t>(lead));
+      for (int lead = range.first; lead <= range.last; ++lead) add(lead);
     return by_group;
   }();
-  return leads[group];
+  return bytes[group];
 }
 
 }  // namespace
@@ -58,7 +62,7 @@ bool WalkAutomaton::add_targets(int32_t from, ByteRange bytes, int count, std::v
 // The states after any one character whose lead byte is of a group; empty if some of them leads nowhere.
 std::vector<int32_t> WalkAutomaton::targets_of_leads(int32_t state, int group) {
   std::vector<int32_t> targets;
-  const ByteSet& leads = leads_of(group);
+  const ByteSet& leads = bytes_of(group);
   for (const LeadRange& range : kLeads) {
     std::vector<int32_t> middles[3], seconds;  // after the lead, whose continuation has a range of its own
     int previous_class = -1;
@@ -159,8 +163,8 @@ const WalkAutomaton::CountedGroups& WalkAutomaton::counted_groups(int32_t from, 
     add(group_of(static_cast<uint8_t>(byte)), finished_by(from, to, {byte, byte}, 1));
   for (int group = kFirstLeadGroup; group <= kOtherLeadsGroup; ++group)
     for (const LeadRange& range : kLeads)
-      for (int lead = leads_of(group).next(range.first - 1); lead <= range.last;
-           lead = leads_of(group).next(lead)) {
+      for (int lead = bytes_of(group).next(range.first - 1); lead <= range.last;
+           lead = bytes_of(group).next(lead)) {
         const int32_t middle = next(from, static_cast<uint8_t>(lead));
         const bool counts = middle != kNone && finished_iterations(from, static_cast<uint8_t>(lead)) == 0;
         add(group, counts ? finished_by(middle, to, {range.low, range.high}, range.rest) : kUncountable);
@@ -238,27 +242,37 @@ GroupSet WalkAutomaton::compute_loop(int32_t state) {
   return loop;
 }
 
+// Whether some way on from a set of parents depends on how many characters have been read.
+bool WalkAutomaton::counts_paths(int32_t parents) const {
+  const auto nodes = arena_.parents(parents);
+  return arena_.has_counters(parents) && std::any_of(nodes.begin(), nodes.end(), [&](int32_t id) {
+           const StackNode& node = arena_.node(id);
+           return node.is_counter() && automaton_.counter(node.counter).paths >= 0;
+         });
+}
+
 // What loops inside a frame does so whatever the frame stands on.
 GroupSet WalkAutomaton::loop_of_frame(int32_t state) {
   const auto key = keys_[state];
-  if (key.size() == 3 && key[0] == 0 && key[2] != kBaseParents && !arena_.has_counters(key[2])) {
+  if (key.size() == 3 && key[0] == 0 && key[2] != kBaseParents && !counts_paths(key[2])) {
     const MacroState& m = automaton_.state(key[1]);
     if (!m.has_calls && m.reports == 0 && m.iterations_needed == 0)
       return loop_groups(state_of({key[1], kBaseParents}));
   }
-  GroupSet leaving = 0, all = 0;
+  ByteSet looping;
+  const ByteSet live = live_bytes(state);
   int previous_class = -1;
   bool loops = false;
-  for (int byte = 0; byte < 0x80; ++byte) {
+  for (int byte = live.next(-1); byte < 0x80; byte = live.next(byte)) {
     const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(byte));
     if (byte_class != previous_class) loops = next(state, static_cast<uint8_t>(byte)) == state;
     previous_class = byte_class;
-    const GroupSet group = GroupSet{1} << group_of(static_cast<uint8_t>(byte));
-    all |= group;
-    if (!loops) leaving |= group;
+    if (loops) looping.add(static_cast<uint8_t>(byte));
   }
-  GroupSet loop = all & ~leaving;
-  if (live_bytes(state).next(0x7F) != 256)
+  GroupSet loop = 0;
+  for (int group = 0; group < kFirstLeadGroup; ++group)
+    if (looping.contains_all(bytes_of(group))) loop |= GroupSet{1} << group;
+  if (live.next(0x7F) != 256)
     for (int lead_group = kFirstLeadGroup; lead_group <= kOtherLeadsGroup; ++lead_group) {
       const std::vector<int32_t> targets = targets_of_leads(state, lead_group);
       if (targets.size() == 1 && targets[0] == state) loop |= GroupSet{1} << lead_group;
