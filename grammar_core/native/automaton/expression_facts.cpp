@@ -14,8 +14,8 @@ ExpressionFacts no_facts(const GrammarSource& source) {
   ExpressionFacts facts;
   for (auto* by_expression : {&facts.nullable, &facts.nonempty, &facts.counted})
     by_expression->assign(source.expressions.size(), 0);
-  for (auto* by_rule :
-       {&facts.inlined, &facts.framed, &facts.recursive, &facts.left_recursive, &facts.rule_nullable})
+  for (auto* by_rule : {&facts.inlined, &facts.framed, &facts.shares_end, &facts.recursive,
+                        &facts.left_recursive, &facts.rule_nullable})
     by_rule->assign(source.rule_bodies.size(), 0);
   return facts;
 }

@@ -1,6 +1,7 @@
 // Gives equal sequences of integers the same small number.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,6 +18,11 @@ inline uint64_t hash_words(std::span<const int32_t> words, uint64_t seed = 0) {
   return h;
 }
 
+using Triple = std::array<int32_t, 3>;
+struct TripleHash {
+  size_t operator()(const Triple& triple) const { return hash_words(triple); }
+};
+
 // Not thread-safe. Ids count from 0 in order of appearance.
 class SequenceInterner {
  public:
@@ -28,12 +34,14 @@ class SequenceInterner {
   }
 
   int32_t intern(std::span<const int32_t> words) {
-    size_t i = hash_words(words) & (slots_.size() - 1);
+    const auto hash = static_cast<uint32_t>(hash_words(words));
+    size_t i = hash & (slots_.size() - 1);
     for (; slots_[i] >= 0; i = (i + 1) & (slots_.size() - 1))
-      if (equal((*this)[slots_[i]], words)) return slots_[i];
+      if (hashes_[slots_[i]] == hash && equal((*this)[slots_[i]], words)) return slots_[i];
     const int32_t id = size();
     words_.insert(words_.end(), words.begin(), words.end());
     offsets_.push_back(words_.size());
+    hashes_.push_back(hash);
     slots_[i] = id;
     if (2 * offsets_.size() > slots_.size()) rehash();
     return id;
@@ -43,7 +51,7 @@ class SequenceInterner {
 
   size_t memory_bytes() const {
     return words_.capacity() * sizeof(int32_t) + offsets_.capacity() * sizeof(size_t) +
-           slots_.capacity() * sizeof(int32_t);
+           (slots_.capacity() + hashes_.capacity()) * sizeof(int32_t);
   }
 
  private:
@@ -55,9 +63,9 @@ class SequenceInterner {
   }
 
   void rehash() {
-    slots_.assign(2 * slots_.size(), -1);
+    slots_.assign(4 * slots_.size(), -1);
     for (int32_t id = 0; id < size(); ++id) {
-      size_t i = hash_words((*this)[id]) & (slots_.size() - 1);
+      size_t i = hashes_[id] & (slots_.size() - 1);
       while (slots_[i] >= 0) i = (i + 1) & (slots_.size() - 1);
       slots_[i] = id;
     }
@@ -65,6 +73,7 @@ class SequenceInterner {
 
   std::vector<int32_t> words_;
   std::vector<size_t> offsets_;
+  std::vector<uint32_t> hashes_;
   std::vector<int32_t> slots_;
 };
 

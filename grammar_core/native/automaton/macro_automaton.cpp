@@ -10,8 +10,6 @@ namespace syntagma {
 namespace {
 
 constexpr size_t kMemoryLimit = size_t{256} << 20;
-constexpr size_t kMostOwners = 4;  // of a state whose frame leaves out other symbols
-constexpr size_t kFewEdges = 12;  // are compared with one another in no time
 
 }  // namespace
 
@@ -149,42 +147,6 @@ int32_t MacroAutomaton::close_set(int32_t context) {
   return intern_state(narrowed(context), false, reported_.empty() ? 0 : report_sets_.intern(reported_));
 }
 
-// Whether the symbols of a frame do not depend on one another.
-bool MacroAutomaton::is_plain(const Context& context) const {
-  const Symbol& first = nfa_.symbols()[context.wanted[0]];
-  return context.corners.empty() && !context.lazy && first.paths < 0 && first.early < 0;
-}
-
-// The context of the symbols that can still complete from the set last closed. Where a key of an object has
-// begun, its frame is the same whatever other members could have come instead.
-int32_t MacroAutomaton::narrowed(int32_t context) {
-  const Context& c = contexts_[context];
-  if (c.wanted.size() == 2 || !is_plain(c)) return context;
-  owners_.clear();
-  for (const int32_t s : set_) {
-    const int32_t owner = nfa_.owner(s);
-    if (owner_in_set_[owner] == set_number_) continue;
-    owner_in_set_[owner] = set_number_;
-    owners_.push_back(owner);
-    if (owners_.size() > kMostOwners) return context;
-  }
-  std::sort(owners_.begin(), owners_.end());
-  narrow_key_.clear();
-  auto owner = owners_.begin();
-  for (size_t i = 0; i < c.wanted.size() && owner != owners_.end(); i += 2) {
-    if (c.wanted[i] != *owner) continue;
-    narrow_key_.push_back(c.wanted[i]);
-    narrow_key_.push_back(c.wanted[i + 1]);
-    ++owner;
-  }
-  const int32_t id = context_keys_.intern(narrow_key_);
-  if (id == static_cast<int32_t>(contexts_.size())) {
-    contexts_.emplace_back().wanted = narrow_key_;
-    account(narrow_key_.size() * sizeof(int32_t) + sizeof(Context));
-  }
-  return id;
-}
-
 int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t reports) {
   std::vector<int32_t>& states = edge_states_;
   states.clear();
@@ -245,6 +207,9 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   if (early && nfa_.symbols()[occurrence].records()) m.early_capture = occurrence;
   m.states = set_id;
   m.width = static_cast<int32_t>(states.size());
+  if (m.width == 1 && !has_calls && !is_start && is_plain(contexts_[context]) &&
+      states[0] < nfa_.state_count())
+    m.lone_state = states[0];
   if (!is_start && !states.empty()) m.iterations_needed = iterations_needed(context, states);
   m.next = tables_.allocate(live_count);
   for (int i = 0; i < live_count; ++i) m.next[i].store(kUnknown, std::memory_order_relaxed);
@@ -261,57 +226,6 @@ bool MacroAutomaton::ends_early(int32_t context) const {
 bool MacroAutomaton::is_early_state(int32_t context, int32_t nfa_state) const {
   const int32_t early = nfa_.symbols()[contexts_[context].wanted[0]].early;
   return early >= 0 && nfa_.owner(nfa_state) == early;
-}
-
-// For the byte's class, and for others that have the same edges.
-int32_t MacroAutomaton::compute_next(int32_t id, int byte_class) {
-  const std::lock_guard lock(mutex_);
-  MacroState& m = states_[id];
-  const EdgeRange range = edge_range(m, nfa_.representative(byte_class), edge_targets_);
-  begin_set();
-  for (const int32_t target : edge_targets_) add_state(target);
-  const int32_t target = set_.empty() ? kNone : close_set(m.context);
-  note_next(m, range, target);
-  size_t edges = 0;
-  for (const int32_t s : state_sets_[m.states]) edges += nfa_.byte_edges(s).size();
-  if (edges > kFewEdges) return target;
-  // Such as the other spaces.
-  for (const int32_t s : state_sets_[m.states])
-    for (const ByteEdge& e : nfa_.byte_edges(s)) {
-      if (m.next[m.live_classes.count_below(nfa_.class_of(e.low))].load(std::memory_order_relaxed) != kUnknown)
-        continue;
-      const EdgeRange other = edge_range(m, e.low, other_targets_);
-      if (other_targets_ == edge_targets_) note_next(m, other, target);
-    }
-  return target;
-}
-
-// Where a byte leads to from the states of `m`, and the bytes around it with the same edges.
-MacroAutomaton::EdgeRange MacroAutomaton::edge_range(const MacroState& m, uint8_t byte,
-                                                     std::vector<int32_t>& targets) {
-  targets.clear();
-  int low = 0, high = 255;
-  for (const int32_t s : state_sets_[m.states])
-    for (const ByteEdge& e : nfa_.byte_edges(s)) {
-      TimeLimit::tick();
-      if (e.high < byte) {
-        low = std::max(low, e.high + 1);
-      } else if (e.low > byte) {
-        high = std::min(high, e.low - 1);
-      } else {
-        low = std::max<int>(low, e.low);
-        high = std::min<int>(high, e.high);
-        targets.push_back(e.target);
-      }
-    }
-  return {static_cast<uint8_t>(low), static_cast<uint8_t>(high)};
-}
-
-void MacroAutomaton::note_next(const MacroState& m, EdgeRange range, int32_t target) {
-  const uint8_t first = nfa_.class_of(range.low);
-  const int count = nfa_.class_of(range.high) - first + 1;
-  const int live_class = m.live_classes.count_below(first);
-  for (int i = 0; i < count; ++i) m.next[live_class + i].store(target, std::memory_order_release);
 }
 
 // What a call that returns to `nfa_state` reports at once, if it can do nothing else; 0 if it can go on.
@@ -441,29 +355,6 @@ std::vector<int32_t> MacroAutomaton::token_sets(int32_t id) {
 std::vector<int32_t> MacroAutomaton::captured_symbols(int32_t list) {
   const std::lock_guard lock(mutex_);
   return {captured_lists_[list].begin(), captured_lists_[list].end()};
-}
-
-std::vector<int32_t> MacroAutomaton::regular_frame(int32_t id) {
-  const std::lock_guard lock(mutex_);
-  const auto [entry, added] = frame_shapes_.try_emplace(id);
-  if (!added) return entry->second;
-  const MacroState& m = states_[id];
-  const Context& c = contexts_[m.context];
-  const bool reads_path = nfa_.symbols()[c.wanted[0]].paths >= 0;  // all of its symbols do
-  if ((c.wanted.size() != 2 && !reads_path) || !c.corners.empty()) return {};
-  std::vector<int32_t> shape = nfa_.shape(state_sets_[m.states], c.wanted[0]);
-  if (!shape.empty()) {
-    shape.push_back(m.reports != 0 ? -5 : -4);
-    shape.push_back(c.lazy ? -5 : -4);
-  }
-  entry->second = std::move(shape);
-  account(entry->second.size() * sizeof(int32_t) + 64);
-  return entry->second;
-}
-
-int32_t MacroAutomaton::frame_reports(int32_t id) {
-  const std::lock_guard lock(mutex_);
-  return contexts_[states_[id].context].wanted[1];
 }
 
 int32_t MacroAutomaton::union_reports(int32_t a, int32_t b) {

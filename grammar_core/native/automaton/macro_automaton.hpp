@@ -68,6 +68,7 @@ struct MacroState {
   bool is_start = false;          // nothing consumed yet: calls of rules are left corners, inside the frame
   int32_t states = 0;             // id of the sorted set of Nfa states with edges
   int32_t width = 0;              // the set's size
+  int32_t lone_state = kNone;     // the only one, if nothing about it depends on how it was reached
   int64_t iterations_needed = 0;  // of counted paths, if it leads to ends farther off than its frame's others
   ByteSet live;                   // bytes that it reads inside the frame
   ByteSet live_classes;           // their byte classes
@@ -112,6 +113,10 @@ class MacroAutomaton {
     const int32_t target = m.next[live_class].load(std::memory_order_acquire);
     return target != kUnknown ? target : compute_next(id, byte_class);
   }
+  // The Nfa states of `id` if each of them only reads bytes, whatever the others do; else none.
+  std::vector<int32_t> reading_states(int32_t id);
+  // The macro-state of a lone Nfa state in the frame of state `id`.
+  int32_t state_of(int32_t id, int32_t nfa_state);
   // Whether two byte classes are known to lead to the same state.
   bool moves_alike(int32_t id, int a, int b) const {
     const MacroState& m = states_[id];
@@ -181,8 +186,13 @@ class MacroAutomaton {
   ByteSet follow(int32_t reports);
 
   // What a frame of one regular symbol depends on from state `id` on, the same in every grammar; empty for
-  // any other frame.
-  std::vector<int32_t> regular_frame(int32_t id);
+  // any other frame. Where it begins with kWholeSymbol, the number behind that is of a symbol whose
+  // `symbol_shape` is to stand there.
+  static constexpr int32_t kWholeSymbol = -7;
+  const std::vector<int32_t>& regular_frame(int32_t id);
+  // All of a large symbol's automaton, likewise.
+  const std::vector<int32_t>& symbol_shape(int32_t symbol);
+  bool is_regular_frame(int32_t id) { return !regular_frame(id).empty(); }
   // Bytes that may lead to different states from two states of one frame, inside it; all bytes if that is not
   // said by their edges alone.
   ByteSet differing_bytes(int32_t a, int32_t b);
@@ -268,9 +278,15 @@ class MacroAutomaton {
   TablePool<std::atomic<int32_t>> tables_;
   std::deque<std::vector<NextIteration>> iteration_lists_;
   std::unordered_map<int32_t, std::vector<int32_t>> frame_shapes_;  // by macro-state
+  struct SymbolShape {
+    std::vector<int32_t> words;                    // empty if it is not regular
+    std::unordered_map<int32_t, int32_t> numbers;  // by state of the Nfa, if it is large
+  };
+  const SymbolShape& shape_of_symbol(int32_t symbol);
+  std::unordered_map<int32_t, SymbolShape> symbol_shapes_;
   std::unordered_map<uint64_t, int32_t> tail_reports_;
-  std::vector<int32_t> set_, accepted_, edge_states_, captured_now_, reached_, reported_,
-      owners_, narrow_key_, edge_targets_, other_targets_;
+  std::vector<int32_t> set_, accepted_, edge_states_, captured_now_, reached_, reported_, owners_,
+      narrow_key_, edge_targets_, other_targets_;
   std::vector<uint32_t> in_set_, owner_in_set_;
   uint32_t set_number_ = 0;
   size_t own_bytes_ = 0;

@@ -1,11 +1,69 @@
-// What the byte edges of macro-states say without being followed.
+// The byte edges of macro-states: where they lead, and what they say without being followed.
 #include <algorithm>
 #include <iterator>
 #include <vector>
 
 #include "automaton/macro_automaton.hpp"
+#include "automaton/time_limit.hpp"
 
 namespace syntagma {
+namespace {
+
+constexpr size_t kFewEdges = 12;  // are compared with one another in no time
+
+}  // namespace
+
+// For the byte's class, and for others that have the same edges.
+int32_t MacroAutomaton::compute_next(int32_t id, int byte_class) {
+  const std::lock_guard lock(mutex_);
+  MacroState& m = states_[id];
+  const EdgeRange range = edge_range(m, nfa_.representative(byte_class), edge_targets_);
+  begin_set();
+  for (const int32_t target : edge_targets_) add_state(target);
+  const int32_t target = set_.empty() ? kNone : close_set(m.context);
+  note_next(m, range, target);
+  size_t edges = 0;
+  for (const int32_t s : state_sets_[m.states]) edges += nfa_.byte_edges(s).size();
+  if (edges > kFewEdges) return target;
+  // Such as the other spaces.
+  for (const int32_t s : state_sets_[m.states])
+    for (const ByteEdge& e : nfa_.byte_edges(s)) {
+      if (m.next[m.live_classes.count_below(nfa_.class_of(e.low))].load(std::memory_order_relaxed) !=
+          kUnknown)
+        continue;
+      const EdgeRange other = edge_range(m, e.low, other_targets_);
+      if (other_targets_ == edge_targets_) note_next(m, other, target);
+    }
+  return target;
+}
+
+// Where a byte leads to from the states of `m`, and the bytes around it with the same edges.
+MacroAutomaton::EdgeRange MacroAutomaton::edge_range(const MacroState& m, uint8_t byte,
+                                                     std::vector<int32_t>& targets) {
+  targets.clear();
+  int low = 0, high = 255;
+  for (const int32_t s : state_sets_[m.states])
+    for (const ByteEdge& e : nfa_.byte_edges(s)) {
+      TimeLimit::tick();
+      if (e.high < byte) {
+        low = std::max(low, e.high + 1);
+      } else if (e.low > byte) {
+        high = std::min(high, e.low - 1);
+      } else {
+        low = std::max<int>(low, e.low);
+        high = std::min<int>(high, e.high);
+        targets.push_back(e.target);
+      }
+    }
+  return {static_cast<uint8_t>(low), static_cast<uint8_t>(high)};
+}
+
+void MacroAutomaton::note_next(const MacroState& m, EdgeRange range, int32_t target) {
+  const uint8_t first = nfa_.class_of(range.low);
+  const int count = nfa_.class_of(range.high) - first + 1;
+  const int live_class = m.live_classes.count_below(first);
+  for (int i = 0; i < count; ++i) m.next[live_class + i].store(target, std::memory_order_release);
+}
 
 MacroAutomaton::ByteTargets MacroAutomaton::byte_targets(std::span<const int32_t> states) {
   ByteTargets targets;
@@ -15,20 +73,6 @@ MacroAutomaton::ByteTargets MacroAutomaton::byte_targets(std::span<const int32_t
       for (int byte = edge.low; byte <= edge.high; ++byte)
         targets[byte] = targets[byte] == kNone || targets[byte] == edge.target ? edge.target : kUnknown;
   return targets;
-}
-
-// Whether what frames of two contexts share, they do alike.
-bool MacroAutomaton::hand_over_alike(int32_t a, int32_t b) const {
-  if (a == b) return true;
-  const Context &left = contexts_[a], &right = contexts_[b];
-  if (!is_plain(left) || !is_plain(right)) return false;
-  for (size_t i = 0, j = 0; i < left.wanted.size() && j < right.wanted.size();) {
-    if (left.wanted[i] == right.wanted[j] && left.wanted[i + 1] != right.wanted[j + 1]) return false;
-    const bool advances_left = left.wanted[i] <= right.wanted[j];
-    j += left.wanted[i] >= right.wanted[j] ? 2 : 0;
-    i += advances_left ? 2 : 0;
-  }
-  return true;
 }
 
 ByteSet MacroAutomaton::differing_bytes(int32_t a, int32_t b) {

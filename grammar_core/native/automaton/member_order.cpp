@@ -76,12 +76,12 @@ MemberOrder::Configuration MemberOrder::read(int32_t id) const {
 }
 
 int32_t MemberOrder::intern(const Configuration& c) {
-  std::vector<int32_t> words{static_cast<int32_t>(c.taken), static_cast<int32_t>(c.taken >> 32), c.position};
+  words_.assign({static_cast<int32_t>(c.taken), static_cast<int32_t>(c.taken >> 32), c.position});
   for (const uint64_t bits : c.seen) {
-    words.push_back(static_cast<int32_t>(bits));
-    words.push_back(static_cast<int32_t>(bits >> 32));
+    words_.push_back(static_cast<int32_t>(bits));
+    words_.push_back(static_cast<int32_t>(bits >> 32));
   }
-  return configurations_.intern(words);
+  return configurations_.intern(words_);
 }
 
 bool MemberOrder::skips_required(int32_t from, int32_t to) const {

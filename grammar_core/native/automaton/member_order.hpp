@@ -82,6 +82,7 @@ class MemberOrder {
   std::vector<int32_t> possible_before_;  // possible members that come once, before each index
   Bits noted_, noted_required_, noted_once_;
   SequenceInterner configurations_;
+  std::vector<int32_t> words_;  // of the one that is interned
   int32_t start_ = kNoConfiguration;
 };
 

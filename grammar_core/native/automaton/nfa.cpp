@@ -42,13 +42,18 @@ Nfa::Nfa(const GrammarSource& source) : token_sets_(source.token_sets) {
     compute_unit_calls();
 }
 
-std::vector<int32_t> Nfa::shape(std::span<const int32_t> states, int32_t symbol) const {
-  std::unordered_map<int32_t, int32_t> numbers;
-  std::vector<int32_t> order, words;
+std::vector<int32_t> Nfa::shape(std::span<const int32_t> states, int32_t symbol,
+                                std::vector<int32_t>& order) {
+  order.clear();
+  if (calls_something_[symbol]) return {};
+  numbers_.resize(state_count(), 0);
+  std::vector<int32_t> words;
+  // A number that another call has left is not that of the state.
   const auto number = [&](int32_t state) {
-    const auto [entry, added] = numbers.try_emplace(state, static_cast<int32_t>(order.size()));
-    if (added) order.push_back(state);
-    return entry->second;
+    const auto known = static_cast<size_t>(numbers_[state]);
+    if (known < order.size() && order[known] == state) return numbers_[state];
+    order.push_back(state);
+    return numbers_[state] = static_cast<int32_t>(order.size()) - 1;
   };
   for (const int32_t state : states) number(state);
   words.push_back(static_cast<int32_t>(order.size()));
@@ -240,7 +245,7 @@ void Nfa::compute_unit_calls() {
 
 // The state of a loop's place `base` after the members of `configuration`.
 int32_t Nfa::derive(int32_t loop, int32_t configuration, int32_t base) {
-  const int32_t id = derived_keys_.intern(std::vector<int32_t>{loop, configuration, base});
+  const int32_t id = derived_keys_.intern(Triple{loop, configuration, base});
   if (id == static_cast<int32_t>(derived_.size())) {
     derived_.push_back({loop, configuration, base, false, {}, {}, {}, {}});
     derived_bytes_ += sizeof(DerivedState) + 64;

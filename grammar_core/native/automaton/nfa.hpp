@@ -35,6 +35,7 @@ struct Symbol {
   int64_t min = 0;            // iterations; of a counted repetition only
   int64_t max = 0;            // kUnbounded when there is no upper bound
   int32_t rule = -1;          // index of the grammar's rule, if this is one
+  bool is_whole = false;      // has states for all that its text is made of, and calls nothing
   bool lazy = false;          // ends where it first can; called only as the body of a counter of its own
   int32_t capture = -1;       // index of the capture's name, or -1
   double temperature = -1;    // or -1
@@ -103,6 +104,23 @@ class Nfa {
     return byte_begin_[state] != byte_begin_[state + 1] || call_begin_[state] != call_begin_[state + 1] ||
            token_begin_[state] != token_begin_[state + 1];
   }
+  // Whether nothing can be done in a state but to read a byte.
+  bool only_reads(int32_t state) const {
+    return !is_derived(state) && byte_begin_[state] != byte_begin_[state + 1] &&
+           call_begin_[state] == call_begin_[state + 1] && empty_begin_[state] == empty_begin_[state + 1] &&
+           token_begin_[state] == token_begin_[state + 1] && accepts_[state] < 0;
+  }
+  // Where such a state leads to with a byte: kNoTarget, or kManyTargets if the edges do not say it alone.
+  static constexpr int32_t kNoTarget = -1, kManyTargets = -2;
+  int32_t only_target(int32_t state, uint8_t byte) const {
+    int32_t only = kNoTarget;
+    for (const ByteEdge& e : byte_edges(state)) {
+      if (byte < e.low || byte > e.high) continue;
+      if (only >= 0 && only != e.target) return kManyTargets;
+      only = e.target;
+    }
+    return only;
+  }
   // Whether something may come after a member of Members, as far as that is known without deriving states.
   bool surely_goes_on(int32_t state) const {
     if (!is_derived(state)) return false;
@@ -139,7 +157,12 @@ class Nfa {
 
   // The automaton that is reached from `states` of a symbol, as numbers: equal for equal automata, whatever
   // the grammar. Empty if it calls anything, or is large.
-  std::vector<int32_t> shape(std::span<const int32_t> states, int32_t symbol) const;
+  std::vector<int32_t> shape(std::span<const int32_t> states, int32_t symbol) {
+    std::vector<int32_t> order;
+    return shape(states, symbol, order);
+  }
+  // The same, and the states in the order of their numbers.
+  std::vector<int32_t> shape(std::span<const int32_t> states, int32_t symbol, std::vector<int32_t>& order);
   // The fewest edges of counted paths behind that of one of `states`, which lie within edges of the state
   // that the edge `symbol` leaves.
   int64_t path_rest(std::span<const int32_t> states, int32_t symbol) const;
@@ -192,6 +215,8 @@ class Nfa {
   std::vector<TokenSet> token_sets_;
   std::vector<int32_t> accepts_;
   std::vector<int32_t> owners_;
+  std::vector<uint8_t> calls_something_;  // by symbol
+  std::vector<int32_t> numbers_;          // of states, while a shape is read
   std::vector<ByteSet> follow_;
   std::vector<std::vector<int32_t>> unit_calls_;
   std::vector<CountedPaths> paths_;

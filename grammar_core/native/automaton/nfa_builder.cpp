@@ -141,7 +141,7 @@ void NfaBuilder::build_reference(const Task& task, const Expression& e) {
         source_.rule_names[nfa_.symbols_[task.owner].rule] +
         "\" must have a body without recursive rules and rules with options, but refers to \"" +
         source_.rule_names[rule] + "\"");
-  if (facts_.inlined[rule] || in_lazy(task)) {
+  if (facts_.inlined[rule] || copies_all(task)) {
     add_task(source_.rule_bodies[rule], task.from, task.to, task.owner);
     return;
   }
@@ -288,63 +288,8 @@ void NfaBuilder::build_automaton(const Task& task, const Expression& e) {
 void NfaBuilder::build_label(const Task& task, bool may_copy) {
   const Expression& e = source_.expressions[task.expression];
   const bool is_called = !may_copy && e.op == Op::kRuleRef && facts_.inlined[e.first];
-  if (!is_called || in_lazy(task)) return add_task(task.expression, task.from, task.to, task.owner);
+  if (!is_called || copies_all(task)) return add_task(task.expression, task.from, task.to, task.owner);
   add_call(task, [&] { return rule_symbol(static_cast<int32_t>(e.first)); });
-}
-
-void NfaBuilder::build_members(const Task& task) {
-  if (in_lazy(task))
-    throw InvalidGrammar("The lazy rule \"" + source_.rule_names[nfa_.symbols_[task.owner].rule] +
-                         "\" must have a body without Members");
-  add_call(task, [&] { return members_symbol(task.expression); });
-}
-
-int32_t NfaBuilder::members_symbol(int32_t expression) {
-  const auto found = symbol_of_members_.find(expression);
-  if (found != symbol_of_members_.end()) return found->second;
-  const Expression& e = source_.expressions[expression];
-  const MembersShape& shape = source_.members[e.min];
-  const auto children = source_.children_of(e);
-  const auto id = static_cast<int32_t>(nfa_.symbols_.size());
-  Symbol symbol;
-  symbol.accept = new_state(id);
-  add_symbol(symbol);
-  symbol_of_members_.emplace(expression, id);
-  MemberLoop loop{id, new_state(id), new_state(id), symbol.accept, {}, facts_.member_order(source_, e)};
-  for (int32_t i = 0; i < shape.count; ++i) {
-    const bool may_come = facts_.nonempty[children[i]] != 0;
-    if (facts_.nullable[children[i]])
-      throw InvalidGrammar("Rule \"" + source_.rule_names[source_.expressions[children[i]].first] +
-                           "\" is a member of Members and must not match the empty text");
-    loop.calls.push_back(may_come ? member_symbol(children[i], shape.repeatable[i] != 0) : -1);
-    if (may_come) calls_.push_back({loop.entrance, {loop.calls.back(), loop.between}});
-  }
-  add_empty(loop.between, loop.accept);
-  if (shape.has_separator)
-    add_task(children[shape.count], loop.between, loop.entrance, id);
-  else
-    add_empty(loop.between, loop.entrance);
-  nfa_.loops_.push_back(std::move(loop));
-  return id;
-}
-
-// A repeatable member may come at many places, and its masks are the same at all of them if it has a frame of
-// its own.
-int32_t NfaBuilder::member_symbol(int32_t reference, bool repeatable) {
-  const auto rule = static_cast<int32_t>(source_.expressions[reference].first);
-  const int32_t symbol = rule_symbol(rule);
-  if (!repeatable || facts_.left_recursive[rule] || nfa_.symbols_[symbol].is_counter()) return symbol;
-  const auto [found, added] = frame_of_rule_.try_emplace(rule, -1);
-  if (added) found->second = framed(symbol);
-  return found->second;
-}
-
-// A symbol that gives another one a frame of its own.
-int32_t NfaBuilder::framed(int32_t symbol) {
-  Symbol once;
-  once.counter_body = symbol;
-  once.min = once.max = 1;
-  return add_symbol(once);
 }
 
 void NfaBuilder::finish() {
@@ -352,6 +297,8 @@ void NfaBuilder::finish() {
   place_edges(calls_, state_count_, nfa_.call_begin_, nfa_.call_edges_);
   place_edges(tokens_, state_count_, nfa_.token_begin_, nfa_.token_edges_);
   place_edges(empty_, state_count_, nfa_.empty_begin_, nfa_.empty_edges_);
+  nfa_.calls_something_.assign(nfa_.symbols_.size(), 0);
+  for (const auto& call : calls_) nfa_.calls_something_[nfa_.owners_[call.from]] = 1;
   nfa_.accepts_.assign(state_count_, -1);
   for (size_t i = 0; i < nfa_.symbols_.size(); ++i)
     if (!nfa_.symbols_[i].is_counter()) nfa_.accepts_[nfa_.symbols_[i].accept] = static_cast<int32_t>(i);

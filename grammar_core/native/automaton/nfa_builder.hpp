@@ -41,6 +41,10 @@ class NfaBuilder {
   int32_t counter_symbol(int32_t repeat);
   int32_t counter_body(int32_t expression);
   int32_t root_symbol();
+  // Whether rules are copied and not called.
+  bool copies_all(const Task& task) const {
+    return nfa_.symbols_[task.owner].is_whole || nfa_.symbols_[task.owner].lazy;
+  }
   bool in_lazy(const Task& task) const { return nfa_.symbols_[task.owner].lazy; }
   void add_empty(int32_t from, int32_t to) { empty_.push_back({from, to}); }
   // A call of the symbol that `make_symbol()` gives, which consumes a text, and an empty edge beside it where
@@ -69,6 +73,9 @@ class NfaBuilder {
   static constexpr int32_t kNoExpression = -1;
   void build_other_texts(const Task& task, int32_t end);
   int32_t rest_symbol(int32_t item, int32_t end);
+  int32_t member_body(int32_t rule, Symbol symbol);
+  int32_t end_symbol(std::span<const int32_t> parts);
+  int32_t shared_symbol(int32_t symbol, size_t first_byte, size_t first_empty);
   std::vector<int32_t> shape_since(size_t first_byte, size_t first_empty, int32_t base) const;
   void build_label(const Task& task, bool may_copy);
   void build_members(const Task& task);
@@ -88,7 +95,8 @@ class NfaBuilder {
   std::vector<Placed<int32_t>> empty_;
   std::vector<int32_t> symbol_of_rule_;
   std::unordered_map<int32_t, int32_t> symbol_of_repeat_, symbol_of_members_;
-  std::map<std::vector<int32_t>, int32_t> rests_of_texts_;  // symbols, by what they are made of
+  std::map<std::vector<int32_t>, int32_t> shared_symbols_;  // by what they are made of
+  std::map<std::vector<int32_t>, int32_t> ends_;            // of members, by their expressions or rules
   std::unordered_map<int32_t, int32_t> frame_of_rule_;      // counters that give a rule a frame of its own
   int32_t state_count_ = 0;
 };

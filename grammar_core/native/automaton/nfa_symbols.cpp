@@ -12,7 +12,8 @@ int32_t NfaBuilder::rule_symbol(int32_t rule) {
   symbol.capture = options.capture;
   symbol.temperature = options.temperature;
   symbol.marker = {options.stop_capture, options.suffix_bytes, options.stop_bytes};
-  const int32_t body = symbol_of_rule_[rule] = body_symbol(source_.rule_bodies[rule], symbol);
+  const int32_t body = symbol_of_rule_[rule] =
+      facts_.shares_end[rule] ? member_body(rule, symbol) : body_symbol(source_.rule_bodies[rule], symbol);
   if (options.body_rule >= 0 && options.records()) {
     const int32_t measure = measuring_symbol(options);
     nfa_.symbols_[body].marker.measure = measure;

@@ -65,15 +65,7 @@ int32_t NfaBuilder::rest_symbol(int32_t item, int32_t end) {
   add_task(item, rest.start, rest.start, id);
   add_task(end, rest.start, rest.accept, id);
   run_tasks(tasks_.size() - 2);
-  const auto [known, added] =
-      rests_of_texts_.try_emplace(shape_since(first_byte, first_empty, rest.start), id + 1);
-  if (added) return framed(id);
-  bytes_.resize(first_byte);
-  empty_.resize(first_empty);
-  nfa_.symbols_.pop_back();
-  state_count_ = rest.start;
-  nfa_.owners_.resize(state_count_);
-  return known->second;
+  return shared_symbol(id, first_byte, first_empty);
 }
 
 // The loop over the item, and beside it a copy of its states for every beginning of an excluded text: in a
@@ -98,14 +90,26 @@ void NfaBuilder::build_other_texts(const Task& task, int32_t end) {
   std::unordered_map<int32_t, std::vector<int32_t>> empty;
   for (size_t i = first_byte; i < bytes_.size(); ++i) bytes[bytes_[i].from].push_back(bytes_[i].edge);
   for (size_t i = first_empty; i < empty_.size(); ++i) empty[empty_[i].from].push_back(empty_[i].edge);
-  int32_t behind = task.to;
-  if (end != kNoExpression) {
-    calls_.push_back({loop, {rest_symbol(item, end), task.to}});
-    behind = new_state(task.owner);
-    add_task(end, behind, task.to, task.owner);
-  } else {
+  const Expression* literal = end == kNoExpression ? nullptr : &source_.expressions[end];
+  int32_t behind = task.to;  // the end, or its first byte if it has one
+  if (literal == nullptr) {
     add_empty(loop, behind);
+  } else {
+    calls_.push_back({loop, {rest_symbol(item, end), task.to}});
+    if (literal->count > 1) behind = new_state(task.owner);
+    for (int64_t i = 1, state = behind; i < literal->count; ++i) {
+      const int32_t next = i + 1 == literal->count ? task.to : new_state(task.owner);
+      const auto byte = static_cast<uint8_t>(source_.literals[literal->first + i]);
+      bytes_.push_back({static_cast<int32_t>(state), {byte, byte, next}});
+      state = next;
+    }
   }
+  // A state that only reads bytes is less work than one with an empty edge.
+  const auto add_end = [&](int32_t from) {
+    if (literal == nullptr || literal->count == 0) return add_empty(from, behind);
+    const auto byte = static_cast<uint8_t>(source_.literals[literal->first]);
+    bytes_.push_back({from, {byte, byte, behind}});
+  };
   std::map<std::pair<int32_t, int32_t>, int32_t> copies;
   std::vector<std::pair<int32_t, int32_t>> pending;
   const auto copy = [&](int32_t node, int32_t state) {
@@ -123,7 +127,7 @@ void NfaBuilder::build_other_texts(const Task& task, int32_t end) {
     pending.pop_back();
     TimeLimit::tick();
     const int32_t here = copies.at({node, state});
-    if (state == start && !excluded.is_complete(node)) add_empty(here, behind);
+    if (state == start && !excluded.is_complete(node)) add_end(here);
     for (const int32_t target : empty[state]) add_empty(here, copy(node, target));
     for (const ByteEdge& edge : bytes[state]) {
       int low = edge.low;

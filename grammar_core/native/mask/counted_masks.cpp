@@ -48,9 +48,12 @@ MaskStore::CountedWalk* MaskStore::counted_walk(int32_t counter, int32_t macro, 
   const auto found = counted_walks_.find(key);
   if (found != counted_walks_.end()) return found->second.get();
   const int32_t reports = automaton_.counter(counter).reports;
-  const std::vector<int32_t> body = automaton_.regular_frame(automaton_.counter(counter).body_start);
-  FrameRows::Key shared;
-  if (!body.empty()) shared = shared_key({macro, reports}, exit_set, body);
+  const std::vector<int32_t>& frame = automaton_.regular_frame(automaton_.counter(counter).body_start);
+  FrameRows::Key shared, body;
+  if (!frame.empty()) {
+    add_frame(frame, body);
+    shared = shared_key({macro, reports}, exit_set, body);
+  }
   if (!shared.empty()) shared = with_follow(std::move(shared), reports);
   std::unique_ptr<CountedWalk> walk;
   if (!shared.empty())

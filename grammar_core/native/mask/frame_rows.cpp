@@ -6,6 +6,21 @@ namespace syntagma {
 
 std::shared_ptr<const FrameWalk> FrameRows::find(const Key& key) {
   const std::lock_guard lock(mutex_);
+  return known(key);
+}
+
+int32_t FrameRows::number_of(const Key& automaton) {
+  Key key{-2};  // no walk has this kind
+  key.insert(key.end(), automaton.begin(), automaton.end());
+  const std::lock_guard lock(mutex_);
+  if (const auto found = known(key)) return found->number;
+  auto walk = std::make_shared<FrameWalk>();
+  walk->number = numbers_++;
+  insert(key, walk);
+  return walk->number;
+}
+
+std::shared_ptr<const FrameWalk> FrameRows::known(const Key& key) {
   if (const auto found = recent_.find(key); found != recent_.end()) return found->second;
   const auto found = older_.find(key);
   if (found == older_.end()) return nullptr;

@@ -22,6 +22,7 @@ struct FrameWalk {
   std::vector<int32_t> leaving;  // trie nodes where tokens leave the frame; not of a counted frame
   WalkFindings counted;          // of a counted frame, with reports left out
   int32_t most = 0;              // of a counted frame: iterations that a token can start or finish
+  int32_t number = 0;            // instead of all that: of an automaton
   std::shared_ptr<const MergedTrie> rests;  // instead of all that: rests of tokens, merged
 
   size_t memory_bytes() const {
@@ -40,6 +41,8 @@ class FrameRows {
   // Null if it is not known.
   std::shared_ptr<const FrameWalk> find(const Key& key);
   void add(const Key& key, std::shared_ptr<const FrameWalk> walk);
+  // A number for an automaton that would be too long as a part of many keys.
+  int32_t number_of(const Key& automaton);
   size_t memory_bytes() const {
     const std::lock_guard lock(mutex_);
     return recent_bytes_ + older_bytes_;
@@ -50,12 +53,14 @@ class FrameRows {
     size_t operator()(const Key& key) const { return hash_words(key); }
   };
   using Map = std::unordered_map<Key, std::shared_ptr<const FrameWalk>, Hash>;
+  std::shared_ptr<const FrameWalk> known(const Key& key);
   void insert(const Key& key, std::shared_ptr<const FrameWalk> walk);
 
   mutable std::mutex mutex_;
   size_t limit_bytes_;
   Map recent_, older_;
   size_t recent_bytes_ = 0, older_bytes_ = 0;
+  int32_t numbers_ = 0;  // given to automata; one that was forgotten gets another
 };
 
 }  // namespace syntagma

@@ -12,9 +12,7 @@ namespace {
 constexpr int32_t kPlainWalk[] = {0};
 constexpr int32_t kTrieRoot = 0;
 constexpr int kMostDerivations = 3;  // within one another
-constexpr size_t kMostSharedOrigins = 64;
 constexpr size_t kCopiedPerTick = 16;
-constexpr size_t kMostSharedPlaces = 4'000;
 constexpr size_t kMostMerged = 4'000;  // nodes below the origins: merging them should not take long
 constexpr size_t kFewOrigins = 8;      // so few rests of tokens are not worth merging
 
@@ -119,61 +117,23 @@ const WalkResult* MaskStore::result_of_state(int32_t state, int32_t exit_set, bo
   const uint64_t key = static_cast<uint64_t>(state) << 32 | static_cast<uint32_t>(exit_set);
   const auto found = results_.find(key);
   if (found != results_.end()) return found->second.get();
-  const FrameRows::Key shared = shared_key(frame, exit_set, kPlainWalk);
-  if (!shared.empty())
-    if (std::unique_ptr<WalkResult> known = find_shared(shared, frame.reports))
-      return results_.emplace(key, std::move(known)).first->second.get();
-  return may_walk ? walk(state, exit_set, shared, frame.reports) : nullptr;
-}
-
-// Empty for what is not shared. `kind` tells walks of one frame apart.
-FrameRows::Key MaskStore::shared_key(Frame frame, int32_t exit_set, std::span<const int32_t> kind) {
-  if (frame.macro == kNone || origins(exit_set).size() > kMostSharedOrigins) return {};
-  const std::vector<int32_t> own = automaton_.regular_frame(frame.macro);
-  if (own.empty()) return {};
-  FrameRows::Key key(kind.begin(), kind.end());
-  key.push_back(static_cast<int32_t>(own.size()));
-  key.insert(key.end(), own.begin(), own.end());
-  key.insert(key.end(), origins(exit_set).begin(), origins(exit_set).end());
-  return key;
-}
-
-FrameRows::Key MaskStore::with_follow(FrameRows::Key key, int32_t reports) {
-  key.push_back(-1);
-  const ByteSet follow = automaton_.follow(reports);
-  for (int byte = 0; byte < 256; ++byte)
-    if (follow.contains(static_cast<uint8_t>(byte))) key.push_back(byte);
-  return key;
-}
-
-// What another grammar found in such a frame, whatever follows it or before the same bytes; or null.
-std::unique_ptr<WalkResult> MaskStore::find_shared(const FrameRows::Key& key, int32_t reports) {
-  std::shared_ptr<const FrameWalk> known = shared_->find(key);
-  const bool has_all = known != nullptr;
-  if (!has_all) known = shared_->find(with_follow(key, reports));
-  if (known == nullptr) return nullptr;
-  auto result = std::make_unique<WalkResult>();
-  result->row = keep(Row(known->row));
-  std::vector<int32_t> leaving;
-  for (const int32_t node : known->leaving)
-    if (!has_all || walk_.may_continue(static_cast<uint32_t>(node), reports)) leaving.push_back(node);
-  if (!leaving.empty()) result->exits.push_back({reports, exit_sets_.intern(leaving)});
-  return result;
-}
-
-// `all` leaving places of the walk, if they are known, serve whatever follows the frame.
-void MaskStore::share(const FrameRows::Key& key, int32_t reports, const WalkFindings* all,
-                      const WalkResult& result) {
-  auto walk = std::make_shared<FrameWalk>();
-  walk->row = *result.row;
-  if (all != nullptr && all->leaving.size() <= kMostSharedPlaces) {
-    for (const LeavingPlace& place : all->leaving) walk->leaving.push_back(place.node);
-    shared_->add(key, std::move(walk));
-    return;
+  if (frame.macro == kNone || !automaton_.is_regular_frame(frame.macro))
+    return may_walk ? walk(state, exit_set, {}, frame.reports) : nullptr;
+  // Frames differ in what they report more often than in the bytes that may follow.
+  const Triple place{frame.macro, exit_set, walk_.follow_id(frame.reports)};
+  if (const auto alike = alike_results_.find(place); alike != alike_results_.end()) {
+    auto result = std::make_unique<WalkResult>(*alike->second);
+    for (Exit& exit : result->exits) exit.reports = frame.reports;
+    return results_.emplace(key, std::move(result)).first->second.get();
   }
-  for (const Exit& exit : result.exits)
-    walk->leaving.assign(origins(exit.exit_set).begin(), origins(exit.exit_set).end());
-  shared_->add(with_follow(key, reports), std::move(walk));
+  const FrameRows::Key shared = shared_key(frame, exit_set, kPlainWalk);
+  const WalkResult* result = nullptr;
+  if (std::unique_ptr<WalkResult> known = shared.empty() ? nullptr : find_shared(shared, frame.reports))
+    result = results_.emplace(key, std::move(known)).first->second.get();
+  else if (may_walk)
+    result = walk(state, exit_set, shared, frame.reports);
+  if (result != nullptr) alike_results_.emplace(place, result);
+  return result;
 }
 
 // From the result of the state that most letters lead to, such as the rest of a name behind the beginning of
@@ -218,13 +178,15 @@ const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set, const FrameRo
     findings = run(start, exit_set, is_shared ? Leaving::kAll : Leaving::kFollowed);
   std::vector<const Row*> rows = take_over(findings);
   std::vector<RankRange> ranges;
+  ranges.reserve(findings.consumed.size());
   for (const ConsumedTokens& tokens : findings.consumed) ranges.emplace_back(tokens.first, tokens.last);
   std::vector<std::pair<int32_t, int32_t>> leaving;
+  leaving.reserve(findings.leaving.size());
   for (const LeavingPlace& place : findings.leaving)
     if (!is_shared || walk_.may_continue(static_cast<uint32_t>(place.node), place.reports))
       leaving.emplace_back(place.reports, place.node);
   auto result = std::make_unique<WalkResult>();
-  Row own = Row::from_ranges(*vocabulary_, ranges, findings.runs);
+  Row own = Row::from_ranges(*vocabulary_, std::move(ranges), findings.runs);
   if (!rows.empty()) {
     rows.push_back(&own);
     result->row = keep(Row::unite(*vocabulary_, rows));
@@ -287,26 +249,6 @@ void MaskStore::go_on(int32_t state, int32_t exit_set, WalkFindings& findings) {
   findings.consumed.insert(findings.consumed.end(), more.consumed.begin(), more.consumed.end());
   findings.leaving.insert(findings.leaving.end(), more.leaving.begin(), more.leaving.end());
   findings.handed_over.insert(findings.handed_over.end(), more.handed_over.begin(), more.handed_over.end());
-}
-
-// Null for an exit set that nobody has merged, unless `build`.
-const MergedTrie* MaskStore::merged_trie(int32_t exit_set, bool build) {
-  if (const auto found = merged_tries_.find(exit_set); found != merged_tries_.end())
-    return found->second.get();
-  FrameRows::Key key;
-  key.reserve(origins(exit_set).size() + 1);
-  key.push_back(-1);  // no walk has this kind
-  key.insert(key.end(), origins(exit_set).begin(), origins(exit_set).end());
-  std::shared_ptr<const FrameWalk> walk = shared_->find(key);
-  if (walk == nullptr && !build) return nullptr;
-  if (walk == nullptr) {
-    auto built = std::make_shared<FrameWalk>();
-    built->rests = std::make_shared<MergedTrie>(*vocabulary_, origins(exit_set));
-    shared_->add(key, built);
-    walk = std::move(built);
-  }
-  row_bytes_ += walk->rests->memory_bytes();
-  return merged_tries_.emplace(exit_set, walk->rests).first->second.get();
 }
 
 // Token sets stand at token boundaries only.
@@ -376,7 +318,8 @@ const Row* MaskStore::keep(Row row) {
 
 void MaskStore::update_memory() {
   memory_bytes_.store(row_bytes_ + walk_.walker().memory_bytes() + exit_sets_.memory_bytes() +
-                          results_.size() * (sizeof(WalkResult) + 96) + plain_results_.memory_bytes() +
+                          results_.size() * (sizeof(WalkResult) + 96) +
+                          alike_results_.size() * (sizeof(Triple) + 48) + plain_results_.memory_bytes() +
                           merged_.memory_bytes(),
                       std::memory_order_relaxed);
 }

@@ -126,6 +126,7 @@ class MaskStore {
   std::unique_ptr<WalkResult> derive_result(int32_t start);
   const MergedTrie* merged_trie(int32_t exit_set, bool build);
   FrameRows::Key shared_key(Frame frame, int32_t exit_set, std::span<const int32_t> kind);
+  void add_frame(const std::vector<int32_t>& frame, FrameRows::Key& key);
   FrameRows::Key with_follow(FrameRows::Key key, int32_t reports);
   std::unique_ptr<WalkResult> find_shared(const FrameRows::Key& key, int32_t reports);
   void share(const FrameRows::Key& key, int32_t reports, const WalkFindings* all, const WalkResult& result);
@@ -187,6 +188,9 @@ class MaskStore {
   std::unordered_map<int32_t, std::shared_ptr<const MergedTrie>> merged_tries_;  // by exit set
   std::unordered_set<int32_t> walked_exit_sets_;
   std::unordered_map<uint64_t, std::unique_ptr<WalkResult>> results_;  // by walker state and exit set
+  // By a state of a regular frame, an exit set, and the bytes that may follow the frame.
+  std::unordered_map<Triple, const WalkResult*, TripleHash> alike_results_;
+  std::unordered_map<int32_t, int32_t> shape_numbers_;  // in `shared_`, by symbol
   std::vector<std::unique_ptr<Row>> rows_;
   std::unordered_multimap<uint64_t, const Row*> rows_by_hash_;
   std::unordered_set<const MaskWords*> bases_;                                // of these rows

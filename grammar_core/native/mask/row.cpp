@@ -118,9 +118,8 @@ Row Row::from_sorted_ranges(const Vocabulary& vocabulary, std::span<const RankRa
   return row;
 }
 
-Row Row::from_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges,
+Row Row::from_ranges(const Vocabulary& vocabulary, std::vector<RankRange> sorted,
                      std::shared_ptr<const MaskWords> base) {
-  std::vector<RankRange> sorted(ranges.begin(), ranges.end());
   if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
   size_t kept = 0;
   for (const RankRange& range : sorted) {

@@ -17,7 +17,7 @@ using RankRange = std::pair<uint32_t, uint32_t>;  // ranks from the first up to 
 class Row {
  public:
   // From ranges of ranks in any order, with overlaps, and all of `base` unless it is null.
-  static Row from_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges,
+  static Row from_ranges(const Vocabulary& vocabulary, std::vector<RankRange> ranges,
                          std::shared_ptr<const MaskWords> base = nullptr);
   static Row from_words(std::vector<uint32_t> words);
   static Row from_stop_tokens(const Vocabulary& vocabulary);

@@ -1,7 +1,6 @@
 #include "mask/vocabulary_walk.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "automaton/time_limit.hpp"
 #include "mask/nesting.hpp"
@@ -9,16 +8,10 @@
 namespace syntagma {
 namespace {
 
-constexpr uint32_t kHandedOver = 64;        // nodes from which on a look-up is cheaper than walking them
-constexpr size_t kLargeDifference = 4'000;  // nodes of a comparison that cost more than a walk of its own
-constexpr uint8_t kFirstLead = 0xC2;        // of the bytes that begin a character outside ASCII
-constexpr uint32_t kLargeSubtree = 256;     // nodes from which on it pays to look into what a state can read
-constexpr uint32_t kHugeSubtree = 16'000;   // and into all states that text leads to
-constexpr size_t kLongWalk = 2'000;         // nodes after which that pays below all nodes but the smallest
+constexpr uint32_t kHandedOver = 64;  // nodes from which on a look-up is cheaper than walking them
+constexpr size_t kLikelyRanges = 48;  // of consumed tokens
 constexpr uint32_t kSmallSubtree = 24;
-constexpr size_t kMostRunStates = 160;
 constexpr int kMostPlainWalks = 3;  // within one another
-constexpr int kMostSurvived = 24;   // characters; dead ends farther off are not looked for
 
 void add_consumed(std::vector<ConsumedTokens>& consumed, std::pair<uint32_t, uint32_t> ranks, int32_t extra,
                   bool is_total = false) {
@@ -42,57 +35,23 @@ WalkFindings VocabularyWalk::run(int32_t start, std::span<const int32_t> origins
   walker_.begin_walk();
   visited_ = 0;
   WalkFindings findings;
-  if (!counted && origins.size() == 1 && origins[0] == 0)
+  findings.consumed.reserve(kLikelyRanges);
+  if (!counted && origins.size() == 1 && origins[0] == 0) {
+    const std::vector<int32_t> readings = walker_.readings(start);
+    for (const int32_t reading : readings) {
+      path_[0] = {start, 0, kNone, reading};
+      walk_nodes(first_child(0, walker_.reading_bytes(reading)), vocabulary_.trie()[0].subtree_end, false,
+                 leaving, findings);
+    }
+    if (!readings.empty()) return findings;
     if (const auto [runs, behind] = consumed_runs(start); runs != nullptr) {
       walk_around_runs(start, *runs, behind, leaving, findings);
       return findings;
     }
+  }
   for (const int32_t origin : origins)
     walk_below(static_cast<uint32_t>(origin), start, counted, leaving, findings);
   return findings;
-}
-
-// Runs of which a state reads all, before it leads anywhere else, and bytes that may come behind them; or
-// null.
-std::pair<const ByteRuns*, ByteSet> VocabularyWalk::consumed_runs(int32_t start) {
-  ByteSet behind;
-  const ByteSet live = walker_.live_bytes(start);
-  if (vocabulary_.fan(0) == nullptr) return {nullptr, behind};
-  if (!live.contains('a')) {
-    unsigned set = 0;
-    for (size_t i = 0; i < kSpaces.size(); ++i)
-      if (live.contains(kSpaces[i])) set |= 1U << i;
-    if (set == 0) return {nullptr, behind};
-    const ByteRuns& runs = vocabulary_.space_runs(set);
-    return {reads_runs(start, runs, behind) ? &runs : nullptr, behind};
-  }
-  if (live.contains_all(vocabulary_.plain_texts().back().first_bytes)) return {nullptr, behind};
-  for (size_t i = 0; i < kLetterSets; ++i) {
-    if (!live.contains_all(letter_sets()[i])) continue;
-    const ByteRuns& runs = vocabulary_.letter_runs(i);
-    if (reads_runs(start, runs, behind)) return {&runs, behind};
-  }
-  return {nullptr, behind};
-}
-
-// Whether all runs can be read without anything handed to the base; then also bytes that come next.
-bool VocabularyWalk::reads_runs(int32_t start, const ByteRuns& runs, ByteSet& behind) {
-  std::vector<std::pair<int32_t, int>> reached{{start, 0}};  // with the bytes that it takes
-  std::unordered_set<int32_t> seen;
-  behind = {};
-  for (size_t i = 0; i < reached.size(); ++i) {
-    const auto [from, depth] = reached[i];
-    if (i > 0) behind.merge(walker_.live_bytes(from));
-    if (depth == runs.longest()) continue;
-    for (int byte = runs.bytes().next(-1); byte < 256; byte = runs.bytes().next(byte)) {
-      TimeLimit::tick();
-      const int32_t target = walker_.next(from, static_cast<uint8_t>(byte));
-      if (target == kNone || walker_.reports(target) != 0) return false;
-      if (seen.insert(target).second) reached.emplace_back(target, depth + 1);
-    }
-    if (reached.size() > kMostRunStates) return false;
-  }
-  return true;
 }
 
 // From the root, without a step for each run.
@@ -133,9 +92,17 @@ void VocabularyWalk::walk_nodes(uint32_t first, uint32_t end, bool counted, Leav
     TimeLimit::tick();
     ++visited_;
     const PathEntry& before = path_[n.depth - 1];
-    const int32_t state = walker_.next(before.state, n.byte);
+    const auto [state, reading] =
+        counted ? Place{walker_.next(before.state, n.byte)} : next_place(before, n.byte);
     if (state == kNone) {
       node = after_subtree(node);
+      continue;
+    }
+    if (reading != kNone) {
+      add_consumed(findings.consumed, vocabulary_.ranks_at(node), 0);
+      path_[n.depth] = {state, 0, kNone, reading};
+      node =
+          n.subtree_end == node + 1 ? after_subtree(node) : first_child(node, walker_.reading_bytes(reading));
       continue;
     }
     const auto [iterations, extra] = step_to(state, before, n.byte, n.characters, counted, findings);
@@ -164,6 +131,18 @@ void VocabularyWalk::walk_nodes(uint32_t first, uint32_t end, bool counted, Leav
     path_[n.depth] = {state, iterations};
     node = first_below(node, counted, extra, leaving, findings);
   }
+}
+
+// After one more byte.
+VocabularyWalk::Place VocabularyWalk::next_place(const PathEntry& before, uint8_t byte) {
+  if (before.reading == kNone) {
+    const int32_t reading = walker_.reading_target(before.state, byte);
+    return reading != kNone ? Place{before.state, reading} : Place{walker_.next(before.state, byte)};
+  }
+  const int32_t reading = walker_.reading_next(before.reading, byte);
+  if (reading == WalkAutomaton::kDead) return {kNone};
+  if (reading != kNone) return {before.state, reading};
+  return {walker_.next(walker_.state_of_reading(before.state, before.reading), byte)};
 }
 
 VocabularyWalk::Step VocabularyWalk::step_to(int32_t state, const PathEntry& before, uint8_t byte,
@@ -206,37 +185,6 @@ uint32_t VocabularyWalk::first_child(uint32_t node, const ByteSet& wanted) {
   if (entry.fan == nullptr) return node + 1;
   const uint32_t child = entry.fan->next_child(-1, wanted);
   return child != 0 ? child : n.subtree_end;
-}
-
-// Plain text that the state of a node on the path consumes below it, like `consumption_below`, and how its
-// tokens are counted: `extra` is that of the node before.
-VocabularyWalk::ConsumedText VocabularyWalk::consumed_text(uint32_t node, bool counted, int32_t extra) {
-  const TrieNode& n = vocabulary_.trie()[node];
-  const int32_t state = path_[n.depth].state;
-  // To look into all states that text leads to takes long where it leads to many.
-  const bool is_narrow = walker_.is_narrow(state), is_long = is_narrow && visited_ >= kLongWalk,
-             is_huge = is_narrow && n.subtree_end - node >= kHugeSubtree;
-  const auto texts = vocabulary_.plain_texts();
-  for (size_t kind = 0; kind < texts.size(); ++kind) {
-    const PlainText& plain = texts[kind];
-    if (!walker_.live_bytes(state).contains_all(plain.first_bytes)) continue;
-    int32_t loop = state;
-    if (counted && is_huge && (plain.groups & ~walker_.loop_groups(loop)) != 0)
-      loop = walker_.only_target(state, plain.groups);  // as behind the first character of a text
-    const bool loops = loop != kNone && (plain.groups & ~walker_.loop_groups(loop)) == 0;
-    if (counted) {
-      const Consumption below = loops ? counted_consumption(state, loop, plain.groups) : Consumption::kNone;
-      if (below == Consumption::kNone) continue;
-      const bool is_total = below == Consumption::kTotal;
-      const int32_t ahead = walker_.iterations_ahead(loop) - walker_.iterations_ahead(state);
-      return {&plain, extra + ahead + (is_total ? n.characters : 0), is_total};
-    }
-    if (loops || ((walker_.safe_known(state) || is_huge || is_long) &&
-                  (plain.groups & ~walker_.safe_groups(state)) == 0))
-      return {&plain, 0, false};
-    if (is_long && survives(state, plain, kind, node)) return {&plain, 0, false};
-  }
-  return {nullptr, 0, false};
 }
 
 // Below a node whose state, on the path, consumes all plain text: with a step for what is not plain only.
@@ -316,100 +264,6 @@ void VocabularyWalk::add_leaving(int32_t reports, std::span<const int32_t> nodes
       findings.leaving.push_back({reports, node, 0});
 }
 
-WalkDifference VocabularyWalk::compare(int32_t start, int32_t other) {
-  walker_.begin_walk();
-  WalkDifference found;
-  const auto trie = vocabulary_.trie();
-  path_[0] = {start, 0, other};
-  size_t visited = 0;
-  for (uint32_t node = first_child(0, walker_.differing_bytes(start, other)); node < trie.size();) {
-    const TrieNode& n = trie[node];
-    TimeLimit::tick();
-    const PathEntry& before = path_[n.depth - 1];
-    if (!before.live.contains(n.byte)) {
-      node = after_subtree(node);
-      continue;
-    }
-    const int32_t mine = before.state == kNone ? kNone : walker_.next(before.state, n.byte);
-    const int32_t theirs = before.other == kNone ? kNone : walker_.next(before.other, n.byte);
-    if (mine == theirs || (n.byte >= kFirstLead && walker_.continue_alike(mine, theirs))) {
-      node = after_subtree(node);
-      continue;
-    }
-    if (++visited > kLargeDifference) {
-      found.too_large = true;
-      return found;
-    }
-    const auto [first, last] = vocabulary_.ranks_at(node);
-    if (first != last && (mine == kNone) != (theirs == kNone))
-      (theirs == kNone ? found.added : found.removed).emplace_back(first, last);
-    const auto leaves = [&](int32_t state, auto& places) {
-      const int32_t reports = state == kNone ? 0 : walker_.reports(state);
-      if (reports != 0 && may_continue(node, reports))
-        places.emplace_back(reports, static_cast<int32_t>(node));
-    };
-    leaves(mine, found.entered);
-    leaves(theirs, found.left);
-    path_[n.depth] = {mine, 0, theirs};
-    node = n.subtree_end == node + 1 ? after_subtree(node)
-                                     : first_child(node, walker_.differing_bytes(mine, theirs));
-  }
-  return found;
-}
-
-// Whether `state` loops over every byte below `node`, or consumes all tokens there otherwise. When iterations
-// are counted, every character must be an iteration or none may be, and nobody may be waiting for those bytes
-// once the iterations are used up.
-VocabularyWalk::Consumption VocabularyWalk::consumption_below(int32_t before, int32_t state, uint32_t node,
-                                                              bool counted) {
-  const GroupSet below = vocabulary_.trie()[node].groups_below;
-  const bool loops =
-      (state == before || walker_.loop_known(state)) && (below & ~walker_.loop_groups(state)) == 0;
-  if (counted) return loops ? counted_consumption(state, state, below) : Consumption::kNone;
-  const bool is_consumed =
-      loops ||
-      (vocabulary_.trie()[node].subtree_end - node >= kLargeSubtree && reads_all_children(state, node) &&
-       (below & ~walker_.safe_groups(state)) == 0) ||
-      (visited_ >= kLongWalk && walker_.is_narrow(state) && survives_all_below(state, node));
-  return is_consumed ? Consumption::kByCharacters : Consumption::kNone;
-}
-
-// How texts of some groups are counted that lead from a state to one that loops over them.
-VocabularyWalk::Consumption VocabularyWalk::counted_consumption(int32_t from, int32_t loop, GroupSet groups) {
-  if ((groups & follow(walker_.reports(loop)).groups) != 0) return Consumption::kNone;
-  const WalkAutomaton::CountedGroups first = walker_.counted_groups(from, loop);
-  const WalkAutomaton::CountedGroups next = walker_.counted_groups(loop, loop);
-  if (walker_.between_iterations(loop) && (groups & ~(first.each & next.each)) == 0)
-    return Consumption::kByCharacters;
-  return (groups & ~(first.none & next.none)) == 0 ? Consumption::kTotal : Consumption::kNone;
-}
-
-// Whether `state` is too far from any dead end for the plain texts below `node`, if there are no others.
-bool VocabularyWalk::survives_all_below(int32_t state, uint32_t node) {
-  const GroupSet below = vocabulary_.trie()[node].groups_below & ~(GroupSet{1} << kContinuationGroup);
-  const auto texts = vocabulary_.plain_texts();
-  for (size_t kind = 0; kind < texts.size(); ++kind)
-    if ((below & ~texts[kind].groups) == 0 && survives(state, texts[kind], kind, node)) return true;
-  return false;
-}
-
-bool VocabularyWalk::survives(int32_t state, const PlainText& plain, size_t kind, uint32_t node) {
-  const int height = vocabulary_.height(node);
-  return height <= kMostSurvived && walker_.live_bytes(state).contains_all(plain.first_bytes) &&
-         walker_.survives(state, plain.groups, kind, height);
-}
-
-// Whether every byte that comes next below `node` leads somewhere, which says at once of most states that
-// they do not consume everything: all that was computed is needed by the walk that goes on then.
-bool VocabularyWalk::reads_all_children(int32_t state, uint32_t node) {
-  const auto trie = vocabulary_.trie();
-  const Fan* fan = vocabulary_.fan(node);
-  if (fan != nullptr && !walker_.live_bytes(state).contains_all(fan->bytes)) return false;
-  for (uint32_t child = node + 1; child < trie[node].subtree_end; child = trie[child].subtree_end)
-    if (walker_.next(state, trie[child].byte) == kNone) return false;
-  return true;
-}
-
 const VocabularyWalk::Follow& VocabularyWalk::follow(int32_t reports) {
   const auto [entry, added] = follow_.try_emplace(reports);
   Follow& follow = entry->second;
@@ -418,6 +272,9 @@ const VocabularyWalk::Follow& VocabularyWalk::follow(int32_t reports) {
   for (int byte = 0; byte < 256; ++byte)
     if (follow.bytes.contains(static_cast<uint8_t>(byte)))
       follow.groups |= GroupSet{1} << group_of(static_cast<uint8_t>(byte));
+  const auto known = std::find(followers_.begin(), followers_.end(), follow.bytes);
+  follow.id = static_cast<int32_t>(known - followers_.begin());
+  if (known == followers_.end()) followers_.push_back(follow.bytes);
   return follow;
 }
 

@@ -14,6 +14,9 @@
 
 namespace syntagma {
 
+constexpr uint32_t kLargeSubtree = 256;  // nodes from which on it pays to look into what a state can read
+constexpr size_t kLongWalk = 2'000;      // nodes after which that pays below all nodes but the smallest
+
 // Tokens that are consumed, as ranks. After a token of c characters, c + `extra` iterations of the counter
 // right above the base, if there is one, are finished or must still be; or `extra` of them after any token,
 // if that is the `total`.
@@ -71,6 +74,8 @@ class VocabularyWalk {
   WalkFindings run(int32_t start, const MergedTrie& rests, Leaving leaving);
   // Where a walk from `start` differs from one from `other`.
   WalkDifference compare(int32_t start, int32_t other);
+  // The same number for reports that the same bytes may follow.
+  int32_t follow_id(int32_t reports) { return follow(reports).id; }
   // Whether tokens through `node` have a next byte that may follow `reports`.
   bool may_continue(uint32_t node, int32_t reports);
   // Adds the places of `nodes` where `reports` are handed to the base.
@@ -81,16 +86,24 @@ class VocabularyWalk {
   struct Follow {
     ByteSet bytes;
     GroupSet groups = 0;
+    int32_t id = 0;
   };
   struct PathEntry {
     int32_t state;
     int32_t iterations;
     int32_t other = kNone;     // of a comparison
+    int32_t reading = kNone;   // the state of the Nfa that `state` has led to, see reading_target
     const Fan* fan = nullptr;  // of the node, when only children that `live` has are walked
     ByteSet live = {};
     uint32_t end = 0;  // the node's subtree_end
   };
 
+  // A state, or one of the Nfa's that it has led to.
+  struct Place {
+    int32_t state;
+    int32_t reading = kNone;
+  };
+  Place next_place(const PathEntry& before, uint8_t byte);
   std::pair<const ByteRuns*, ByteSet> consumed_runs(int32_t start);
   bool reads_runs(int32_t start, const ByteRuns& runs, ByteSet& behind);
   void walk_around_runs(int32_t start, const ByteRuns& runs, const ByteSet& behind, Leaving leaving,
@@ -131,7 +144,8 @@ class VocabularyWalk {
   int plain_walks_ = 0;  // under way, within one another
   size_t visited_ = 0;   // nodes of this walk
   std::unordered_map<int32_t, Follow> follow_;
-  std::vector<PathEntry> path_;  // by depth
+  std::vector<ByteSet> followers_;  // by `id` of a Follow
+  std::vector<PathEntry> path_;     // by depth
 };
 
 }  // namespace syntagma

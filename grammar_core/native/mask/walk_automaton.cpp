@@ -7,12 +7,14 @@ namespace syntagma {
 namespace {
 
 constexpr size_t kFewItems = 4;
+constexpr size_t kLikelyStates = 128;
 constexpr int kFewClasses = 32;
 
 }  // namespace
 
-WalkAutomaton::WalkAutomaton(MacroAutomaton& automaton)
-    : automaton_(automaton), stepper_(automaton, arena_) {}
+WalkAutomaton::WalkAutomaton(MacroAutomaton& automaton) : automaton_(automaton), stepper_(automaton, arena_) {
+  states_.reserve(kLikelyStates);
+}
 
 int32_t WalkAutomaton::state_of(Item item) {
   scratch_.clear();
@@ -48,9 +50,31 @@ bool WalkAutomaton::is_inner_frame(Item item) {
     if (arena_.parents(parents).size() != 1) return false;
     parents = arena_.node(arena_.parents(parents)[0]).parents;
   }
-  return parents != kBaseParents && !automaton_.regular_frame(item.macro).empty() &&
+  return parents != kBaseParents && automaton_.is_regular_frame(item.macro) &&
          (!automaton_.is_frame_start(item.macro) ||
           automaton_.next(item.macro, automaton_.nfa().class_of('a')) == item.macro);
+}
+
+int32_t WalkAutomaton::reading_target(int32_t state, uint8_t byte) {
+  const auto key = keys_[state];
+  if (key.size() != 3) return kNone;
+  const int32_t lone = automaton_.state(key[1]).lone_state;
+  if (lone == kNone) return kNone;
+  const State& s = states_[state];
+  const uint8_t byte_class = automaton_.nfa().class_of(byte);
+  if (s.next != nullptr &&
+      (!s.live_classes.contains(byte_class) || s.next[s.live_classes.count_below(byte_class)] != kUnknown))
+    return kNone;
+  const int32_t target = automaton_.nfa().only_target(lone, byte);
+  return target >= 0 && is_reading(target) ? target : kNone;
+}
+
+std::vector<int32_t> WalkAutomaton::readings(int32_t state) {
+  const auto key = keys_[state];
+  if (key.size() != 3 || automaton_.state(key[1]).width < 2) return {};
+  std::vector<int32_t> found = automaton_.reading_states(key[1]);
+  if (!std::all_of(found.begin(), found.end(), [&](int32_t s) { return is_reading(s); })) found.clear();
+  return found;
 }
 
 void WalkAutomaton::compute_live(int32_t state) {
@@ -113,9 +137,9 @@ int32_t WalkAutomaton::resumed(int32_t parents, int32_t reports) {
 }
 
 int32_t WalkAutomaton::usual_target(int32_t state) {
-  const Item item = lone_item(state);
-  const bool edges_tell = item.macro != kNone && !automaton_.state(item.macro).has_calls;
-  const int letter = edges_tell ? automaton_.usual_letter(item.macro)
+  const auto key = keys_[state];
+  const bool edges_tell = key.size() == 3 && !automaton_.state(key[1]).has_calls;
+  const int letter = edges_tell ? automaton_.usual_letter(key[1])
                                 : majority_letter([&](uint8_t byte) { return next(state, byte); });
   const int32_t candidate = letter < 0 ? kNone : next(state, static_cast<uint8_t>(letter));
   return candidate != state && candidate != kNone && has_items(candidate) ? candidate : kNone;
@@ -186,7 +210,7 @@ int32_t WalkAutomaton::compute_next(int32_t state, int byte_class, int live_clas
   };
   note(live_class);
   if (!is_alone) {
-    if (s.live_count <= kFewClasses && finished == 0) note_alike(state, byte_class, target);
+    note_alike(state, byte_class, live_class);
     return target;
   }
   // Bytes that move the only frame alike do everything alike; the classes are those of its macro-state.
@@ -197,8 +221,8 @@ int32_t WalkAutomaton::compute_next(int32_t state, int byte_class, int live_clas
   return target;
 }
 
-// Other bytes that move all frames of a state alike, as spaces do.
-void WalkAutomaton::note_alike(int32_t state, int byte_class, int32_t target) {
+// Notes what a byte does for others that move all frames of a state alike, as spaces do.
+void WalkAutomaton::note_alike(int32_t state, int byte_class, int live_class) {
   State& s = states_[state];
   moving_.clear();
   for (const Item& item : items_) {
@@ -208,12 +232,22 @@ void WalkAutomaton::note_alike(int32_t state, int byte_class, int32_t target) {
     for (const int32_t start : {m.call_start, m.tail_call_start})
       if (start != kNone) moving_.push_back(start);
   }
-  int at = 0;
-  for (int other = s.live_classes.next(-1); other < 256; other = s.live_classes.next(other), ++at)
-    if (s.next[at] == kUnknown && std::all_of(moving_.begin(), moving_.end(), [&](int32_t macro) {
-          return automaton_.moves_alike(macro, byte_class, other);
-        }))
-      s.next[at] = target;
+  const auto moves_alike = [&](int other) {
+    return std::all_of(moving_.begin(), moving_.end(),
+                       [&](int32_t macro) { return automaton_.moves_alike(macro, byte_class, other); });
+  };
+  const bool are_few = s.live_count <= kFewClasses;
+  int at = are_few ? 0 : live_class;
+  for (int other = are_few ? s.live_classes.next(-1) : byte_class; other < 256;
+       other = s.live_classes.next(other), ++at) {
+    if (s.next[at] != kUnknown) continue;
+    if (moves_alike(other)) {
+      s.next[at] = s.next[live_class];
+      if (s.finished != nullptr) s.finished[at] = s.finished[live_class];
+    } else if (!are_few) {
+      break;
+    }
+  }
 }
 
 std::vector<int32_t> WalkAutomaton::token_sets(int32_t state) {

@@ -59,6 +59,52 @@ class WalkAutomaton {
     const int32_t target = s.next[live_class];
     return target != kUnknown ? target : compute_next(state, byte_class, live_class);
   }
+  // The state of the Nfa that a byte leads to, if it leads nowhere else and that only reads bytes: walks
+  // follow it without making states. kNone if that is not so, or where the state behind the byte is known
+  // already.
+  int32_t reading_target(int32_t state, uint8_t byte);
+  // Several such states that a state is made of, such as the keys of an object that share a beginning; or
+  // none.
+  std::vector<int32_t> readings(int32_t state);
+  // Where a step from such a state leads to: another such state, kNone if it is none, or kDead.
+  static constexpr int32_t kDead = -3;
+  int32_t reading_next(int32_t reading, uint8_t byte) const {
+    const int32_t target = automaton_.nfa().only_target(reading, byte);
+    if (target == Nfa::kNoTarget) return kDead;
+    return target >= 0 && is_reading(target) ? target : kNone;
+  }
+  ByteSet reading_bytes(int32_t reading) const {
+    ByteSet bytes;
+    for (const ByteEdge& e : automaton_.nfa().byte_edges(reading)) bytes.add_range(e.low, e.high);
+    return bytes;
+  }
+  // The state of such a state of the Nfa, which a lone item in `state` led to.
+  int32_t state_of_reading(int32_t state, int32_t reading) {
+    const auto key = keys_[state];
+    return state_of({automaton_.state_of(key[1], reading), key[2]});
+  }
+  // What is known of a state that most letters lead to.
+  struct UsualFacts {
+    ByteSet looping;              // bytes that lead back to it
+    std::vector<ByteEdge> alike;  // of texts that it is the usual state of, to where it leads likewise
+  };
+  // A text that a state follows while it is the beginning of one that is excluded: most letters lead out of
+  // it, to `state`, which loops over them.
+  struct UsualText {
+    int32_t start = kNone;    // the state that follows the text
+    int32_t reading = kNone;  // of the Nfa, what `start` is; kNone if there is no such text
+    int32_t state = kNone;
+    int32_t target = kNone;  // of the Nfa, what leads to `state`
+    UsualFacts* facts = nullptr;
+  };
+  UsualText usual_text(int32_t start, int32_t usual);
+  // Where a byte leads to inside such a text, as a state of the Nfa; kNone for what is no such text.
+  int32_t text_target(int32_t reading, uint8_t byte) const {
+    const int32_t target = automaton_.nfa().only_target(reading, byte);
+    return target >= 0 && automaton_.nfa().only_reads(target) ? target : kNone;
+  }
+  // Bytes after which `reading` and the usual state may differ.
+  ByteSet differing_bytes(const UsualText& text, int32_t reading);
   // Bytes that lead somewhere, and maybe a few that do not.
   ByteSet live_bytes(int32_t state) {
     if (states_[state].next == nullptr) compute_live(state);
@@ -139,6 +185,14 @@ class WalkAutomaton {
   };
 
   static constexpr int8_t kNotKnown = -1;
+  static constexpr size_t kFewRanges = 4;
+  bool is_reading(int32_t nfa_state) const {
+    return automaton_.nfa().only_reads(nfa_state) &&
+           automaton_.nfa().byte_edges(nfa_state).size() <= kFewRanges;
+  }
+  ByteSet alike_bytes(const UsualText& text, int32_t reading, const ByteEdge& edge, const ByteSet& bytes);
+  bool leads_alike(const UsualText& text, int32_t reading, const ByteEdge& edge, uint8_t byte);
+  bool reads_alike(const UsualText& text, int32_t reading, int32_t state, int depth);
   void compute_live(int32_t state);
   bool is_within_character(int32_t state);
   bool compute_inner_frame(int32_t state);
@@ -147,7 +201,7 @@ class WalkAutomaton {
   int32_t intern(std::span<const int32_t> key);
   void set_iterations(std::span<const int32_t> key, State& state);
   int32_t compute_next(int32_t state, int byte_class, int live_class);
-  void note_alike(int32_t state, int byte_class, int32_t target);
+  void note_alike(int32_t state, int byte_class, int live_class);
   GroupSet compute_loop(int32_t state);
   GroupSet loop_of_frame(int32_t state);
   bool counts_paths(int32_t parents) const;
@@ -176,6 +230,9 @@ class WalkAutomaton {
   std::unordered_map<int32_t, CharacterTargets> character_targets_;
   std::unordered_map<uint64_t, CountedGroups> counted_groups_;  // by pairs of states
   std::unordered_map<uint64_t, bool> alike_;                    // by pairs of states
+  // By a usual state, a state of the Nfa, and one that the usual state leads to: see leads_alike.
+  std::unordered_map<Triple, bool, TripleHash> alike_texts_;
+  std::unordered_map<int32_t, UsualFacts> usual_facts_;  // by state
 };
 
 }  // namespace syntagma

@@ -1,0 +1,125 @@
+// The symbols of Members, and of texts that many of them share.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "automaton/errors.hpp"
+#include "automaton/nfa_builder.hpp"
+
+namespace syntagma {
+
+void NfaBuilder::build_members(const Task& task) {
+  if (in_lazy(task))
+    throw InvalidGrammar("The lazy rule \"" + source_.rule_names[nfa_.symbols_[task.owner].rule] +
+                         "\" must have a body without Members");
+  add_call(task, [&] { return members_symbol(task.expression); });
+}
+
+int32_t NfaBuilder::members_symbol(int32_t expression) {
+  const auto found = symbol_of_members_.find(expression);
+  if (found != symbol_of_members_.end()) return found->second;
+  const Expression& e = source_.expressions[expression];
+  const MembersShape& shape = source_.members[e.min];
+  const auto children = source_.children_of(e);
+  const auto id = static_cast<int32_t>(nfa_.symbols_.size());
+  Symbol symbol;
+  symbol.accept = new_state(id);
+  add_symbol(symbol);
+  symbol_of_members_.emplace(expression, id);
+  MemberLoop loop{id, new_state(id), new_state(id), symbol.accept, {}, facts_.member_order(source_, e)};
+  for (int32_t i = 0; i < shape.count; ++i) {
+    const bool may_come = facts_.nonempty[children[i]] != 0;
+    if (facts_.nullable[children[i]])
+      throw InvalidGrammar("Rule \"" + source_.rule_names[source_.expressions[children[i]].first] +
+                           "\" is a member of Members and must not match the empty text");
+    loop.calls.push_back(may_come ? member_symbol(children[i], shape.repeatable[i] != 0) : -1);
+    if (may_come) calls_.push_back({loop.entrance, {loop.calls.back(), loop.between}});
+  }
+  add_empty(loop.between, loop.accept);
+  if (shape.has_separator)
+    add_task(children[shape.count], loop.between, loop.entrance, id);
+  else
+    add_empty(loop.between, loop.entrance);
+  nfa_.loops_.push_back(std::move(loop));
+  return id;
+}
+
+// A repeatable member may come at many places, and its masks are the same at all of them if it has a frame of
+// its own.
+int32_t NfaBuilder::member_symbol(int32_t reference, bool repeatable) {
+  const auto rule = static_cast<int32_t>(source_.expressions[reference].first);
+  const int32_t symbol = rule_symbol(rule);
+  if (!repeatable || facts_.left_recursive[rule] || nfa_.symbols_[symbol].is_counter()) return symbol;
+  const auto [found, added] = frame_of_rule_.try_emplace(rule, -1);
+  if (added) found->second = framed(symbol);
+  return found->second;
+}
+
+// A literal, and what comes behind it in a frame of its own: the values of many keys are alike, and those of
+// one grammar are like those of another.
+int32_t NfaBuilder::member_body(int32_t rule, Symbol symbol) {
+  const auto parts = source_.children_of(source_.expressions[source_.rule_bodies[rule]]);
+  const auto id = static_cast<int32_t>(nfa_.symbols_.size());
+  symbol.start = new_state(id);
+  symbol.accept = new_state(id);
+  add_symbol(symbol);
+  const int32_t behind = new_state(id);
+  add_task(parts[0], symbol.start, behind, id);
+  const auto end = parts.subspan(1);
+  if (std::all_of(end.begin(), end.end(), [&](int32_t part) { return facts_.nullable[part] != 0; }))
+    add_empty(behind, symbol.accept);
+  if (std::any_of(end.begin(), end.end(), [&](int32_t part) { return facts_.nonempty[part] != 0; }))
+    calls_.push_back({behind, {end_symbol(end), symbol.accept}});
+  return id;
+}
+
+int32_t NfaBuilder::end_symbol(std::span<const int32_t> parts) {
+  std::vector<int32_t> key;
+  for (const int32_t part : parts) {
+    const Expression& e = source_.expressions[part];
+    key.insert(key.end(),
+               {e.op == Op::kRuleRef, e.op == Op::kRuleRef ? static_cast<int32_t>(e.first) : part});
+  }
+  const auto found = ends_.find(key);
+  if (found != ends_.end()) return found->second;
+  const size_t first_byte = bytes_.size(), first_empty = empty_.size(), waiting = tasks_.size();
+  const auto id = static_cast<int32_t>(nfa_.symbols_.size());
+  Symbol end;
+  end.is_whole = true;
+  end.start = new_state(id);
+  end.accept = new_state(id);
+  add_symbol(end);
+  int32_t state = end.start;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const int32_t next = i + 1 == parts.size() ? end.accept : new_state(id);
+    add_task(parts[i], state, next, id);
+    state = next;
+  }
+  run_tasks(waiting);
+  return ends_[key] = shared_symbol(id, first_byte, first_empty);
+}
+
+// The newest symbol, whose edges are those from the given ones on, in a frame of its own; or the one that is
+// the same and was there before.
+int32_t NfaBuilder::shared_symbol(int32_t symbol, size_t first_byte, size_t first_empty) {
+  const int32_t start = nfa_.symbols_[symbol].start;
+  const auto [known, added] =
+      shared_symbols_.try_emplace(shape_since(first_byte, first_empty, start), symbol + 1);
+  if (added) return framed(symbol);
+  bytes_.resize(first_byte);
+  empty_.resize(first_empty);
+  nfa_.symbols_.pop_back();
+  state_count_ = start;
+  nfa_.owners_.resize(state_count_);
+  return known->second;
+}
+
+// A symbol that gives another one a frame of its own.
+int32_t NfaBuilder::framed(int32_t symbol) {
+  Symbol once;
+  once.counter_body = symbol;
+  once.min = once.max = 1;
+  return add_symbol(once);
+}
+
+}  // namespace syntagma

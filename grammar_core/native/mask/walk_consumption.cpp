@@ -1,0 +1,147 @@
+// What a state of a walk consumes at once, without a step for every node.
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "automaton/time_limit.hpp"
+#include "mask/vocabulary_walk.hpp"
+
+namespace syntagma {
+namespace {
+
+constexpr uint32_t kHugeSubtree =
+    16'000;  // nodes from which on it pays to look into all states that text leads to
+constexpr size_t kMostRunStates = 160;  // that are looked into for runs of bytes
+constexpr int kMostSurvived = 24;       // characters; dead ends farther off are not looked for
+
+}  // namespace
+
+// Runs of which a state reads all, before it leads anywhere else, and bytes that may come behind them; or
+// null.
+std::pair<const ByteRuns*, ByteSet> VocabularyWalk::consumed_runs(int32_t start) {
+  ByteSet behind;
+  const ByteSet live = walker_.live_bytes(start);
+  if (vocabulary_.fan(0) == nullptr) return {nullptr, behind};
+  if (!live.contains('a')) {
+    unsigned set = 0;
+    for (size_t i = 0; i < kSpaces.size(); ++i)
+      if (live.contains(kSpaces[i])) set |= 1U << i;
+    if (set == 0) return {nullptr, behind};
+    const ByteRuns& runs = vocabulary_.space_runs(set);
+    return {reads_runs(start, runs, behind) ? &runs : nullptr, behind};
+  }
+  if (live.contains_all(vocabulary_.plain_texts().back().first_bytes)) return {nullptr, behind};
+  for (size_t i = 0; i < kLetterSets; ++i) {
+    if (!live.contains_all(letter_sets()[i])) continue;
+    const ByteRuns& runs = vocabulary_.letter_runs(i);
+    if (reads_runs(start, runs, behind)) return {&runs, behind};
+  }
+  return {nullptr, behind};
+}
+
+// Whether all runs can be read without anything handed to the base; then also bytes that come next.
+bool VocabularyWalk::reads_runs(int32_t start, const ByteRuns& runs, ByteSet& behind) {
+  std::vector<std::pair<int32_t, int>> reached{{start, 0}};  // with the bytes that it takes
+  std::unordered_set<int32_t> seen;
+  behind = {};
+  for (size_t i = 0; i < reached.size(); ++i) {
+    const auto [from, depth] = reached[i];
+    if (i > 0) behind.merge(walker_.live_bytes(from));
+    if (depth == runs.longest()) continue;
+    for (int byte = runs.bytes().next(-1); byte < 256; byte = runs.bytes().next(byte)) {
+      TimeLimit::tick();
+      const int32_t target = walker_.next(from, static_cast<uint8_t>(byte));
+      if (target == kNone || walker_.reports(target) != 0) return false;
+      if (seen.insert(target).second) reached.emplace_back(target, depth + 1);
+    }
+    if (reached.size() > kMostRunStates) return false;
+  }
+  return true;
+}
+
+// Plain text that the state of a node on the path consumes below it, like `consumption_below`, and how its
+// tokens are counted: `extra` is that of the node before.
+VocabularyWalk::ConsumedText VocabularyWalk::consumed_text(uint32_t node, bool counted, int32_t extra) {
+  const TrieNode& n = vocabulary_.trie()[node];
+  const int32_t state = path_[n.depth].state;
+  // To look into all states that text leads to takes long where it leads to many.
+  const bool is_narrow = walker_.is_narrow(state), is_long = is_narrow && visited_ >= kLongWalk,
+             is_huge = is_narrow && n.subtree_end - node >= kHugeSubtree;
+  const auto texts = vocabulary_.plain_texts();
+  for (size_t kind = 0; kind < texts.size(); ++kind) {
+    const PlainText& plain = texts[kind];
+    if (!walker_.live_bytes(state).contains_all(plain.first_bytes)) continue;
+    int32_t loop = state;
+    if (counted && is_huge && (plain.groups & ~walker_.loop_groups(loop)) != 0)
+      loop = walker_.only_target(state, plain.groups);  // as behind the first character of a text
+    const bool loops = loop != kNone && (plain.groups & ~walker_.loop_groups(loop)) == 0;
+    if (counted) {
+      const Consumption below = loops ? counted_consumption(state, loop, plain.groups) : Consumption::kNone;
+      if (below == Consumption::kNone) continue;
+      const bool is_total = below == Consumption::kTotal;
+      const int32_t ahead = walker_.iterations_ahead(loop) - walker_.iterations_ahead(state);
+      return {&plain, extra + ahead + (is_total ? n.characters : 0), is_total};
+    }
+    if (loops || ((walker_.safe_known(state) || is_huge || is_long) &&
+                  (plain.groups & ~walker_.safe_groups(state)) == 0))
+      return {&plain, 0, false};
+    if (is_long && survives(state, plain, kind, node)) return {&plain, 0, false};
+  }
+  return {nullptr, 0, false};
+}
+
+// Whether `state` loops over every byte below `node`, or consumes all tokens there otherwise. When iterations
+// are counted, every character must be an iteration or none may be, and nobody may be waiting for those bytes
+// once the iterations are used up.
+VocabularyWalk::Consumption VocabularyWalk::consumption_below(int32_t before, int32_t state, uint32_t node,
+                                                              bool counted) {
+  const GroupSet below = vocabulary_.trie()[node].groups_below;
+  const bool loops =
+      (state == before || walker_.loop_known(state)) && (below & ~walker_.loop_groups(state)) == 0;
+  if (counted) return loops ? counted_consumption(state, state, below) : Consumption::kNone;
+  const bool is_consumed =
+      loops ||
+      (vocabulary_.trie()[node].subtree_end - node >= kLargeSubtree && reads_all_children(state, node) &&
+       (below & ~walker_.safe_groups(state)) == 0) ||
+      (visited_ >= kLongWalk && walker_.is_narrow(state) && survives_all_below(state, node));
+  return is_consumed ? Consumption::kByCharacters : Consumption::kNone;
+}
+
+// How texts of some groups are counted that lead from a state to one that loops over them.
+VocabularyWalk::Consumption VocabularyWalk::counted_consumption(int32_t from, int32_t loop, GroupSet groups) {
+  if ((groups & follow(walker_.reports(loop)).groups) != 0) return Consumption::kNone;
+  const WalkAutomaton::CountedGroups first = walker_.counted_groups(from, loop);
+  const WalkAutomaton::CountedGroups next = walker_.counted_groups(loop, loop);
+  if (walker_.between_iterations(loop) && (groups & ~(first.each & next.each)) == 0)
+    return Consumption::kByCharacters;
+  return (groups & ~(first.none & next.none)) == 0 ? Consumption::kTotal : Consumption::kNone;
+}
+
+// Whether `state` is too far from any dead end for the plain texts below `node`, if there are no others.
+bool VocabularyWalk::survives_all_below(int32_t state, uint32_t node) {
+  const GroupSet below = vocabulary_.trie()[node].groups_below & ~(GroupSet{1} << kContinuationGroup);
+  const auto texts = vocabulary_.plain_texts();
+  for (size_t kind = 0; kind < texts.size(); ++kind)
+    if ((below & ~texts[kind].groups) == 0 && survives(state, texts[kind], kind, node)) return true;
+  return false;
+}
+
+bool VocabularyWalk::survives(int32_t state, const PlainText& plain, size_t kind, uint32_t node) {
+  const int height = vocabulary_.height(node);
+  return height <= kMostSurvived && walker_.live_bytes(state).contains_all(plain.first_bytes) &&
+         walker_.survives(state, plain.groups, kind, height);
+}
+
+// Whether every byte that comes next below `node` leads somewhere, which says at once of most states that
+// they do not consume everything: all that was computed is needed by the walk that goes on then.
+bool VocabularyWalk::reads_all_children(int32_t state, uint32_t node) {
+  const auto trie = vocabulary_.trie();
+  const Fan* fan = vocabulary_.fan(node);
+  if (fan != nullptr && !walker_.live_bytes(state).contains_all(fan->bytes)) return false;
+  for (uint32_t child = node + 1; child < trie[node].subtree_end; child = trie[child].subtree_end)
+    if (walker_.next(state, trie[child].byte) == kNone) return false;
+  return true;
+}
+
+}  // namespace syntagma
