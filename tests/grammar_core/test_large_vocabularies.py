@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 
 import numpy as np
@@ -19,10 +20,21 @@ _PIECES = (
 _SPACES = (" ", "  ", "\n", "\t", "\r\n", "    ")
 
 
+_NAMES = (
+    *("a", "ab", "abc", "abd", "abing", "ing", "tion", "tionab", "x", "", " ", "a b", "A", "é", "éü", "中文"),
+    *("😀", 'q"', 'q"":', "back\\slash", "new\nline", "\u0001", "\x7f", "\u2028", "u0041", "true", "12"),
+)
+
+
 def _vocabulary() -> list[bytes]:
     rng = random.Random(20)
     tokens = {bytes([byte]) for byte in range(256)}
     tokens |= {"".join(rng.choices(_SPACES, k=rng.randint(1, 12))).encode() for _ in range(300)}
+    for name in _NAMES:
+        spelled = json.dumps(name, ensure_ascii=False)[1:-1]
+        for begin in range(len(spelled)):
+            ends = ('"', '":', '": "', '":1', '",', '"}')
+            tokens |= {(start + spelled[begin:] + end).encode() for end in ends for start in ("", '"')}
     while len(tokens) < 9_000:
         text = "".join(rng.choices(_PIECES, k=rng.randint(2, 7))).encode()
         if rng.random() < 0.3:
@@ -78,22 +90,72 @@ _TEXTS = (
 )
 
 
+_MEMBERS = (
+    {name: {"type": ["string", "integer"][len(name) % 2]} for name in _NAMES},
+    {name: {"type": "string", "pattern": "[a-f0-9]{24}"} for name in _NAMES[:6]}
+    | {"é": {"enum": ["a", "ab"]}},
+    {name: {"anyOf": [{"type": "null"}, {"type": "string", "maxLength": 5}]} for name in _NAMES[::3]},
+    {name: {"type": "array", "items": {"$ref": "#"}} for name in _NAMES[::2]},
+    {name: {"type": "object", "properties": {"ab": {}, name: {"type": "boolean"}}} for name in _NAMES[1:5]},
+)
+_BEGINNINGS = (
+    *(
+        '{"',
+        '{ "a',
+        '{"ab',
+        '{"abin',
+        '{"tio',
+        '{"é',
+        '{"\u00c3',
+        '{"中',
+        '{"q\\',
+        '{"q\\"',
+        '{"new\\',
+        '{"new\\n',
+    ),
+    *(
+        '{"back\\\\sl',
+        '{"\\u00',
+        '{"\\',
+        '{"no',
+        '{"no":',
+        '{"no": [1, "',
+        '{"no": {"a',
+        '{"a"',
+        '{"a":',
+        '{"ab": ',
+    ),
+    *('{"ab":"x", "a', '{"abc": "a", "ab', '{"abc": "a", "ab": "x", "ab', '{"ing": 1, "abing": 1, "ab'),
+    *('{"ab": "', '{"ab":"x", "', '{"tion": 1,', '{"tion":"ab", "tion', '{"12": "5", "a', '{"abc": "a", "é'),
+)
+
+
+def _check(matcher: GrammarMatcher, where: object) -> np.ndarray:
+    """The tokens that the mask allows, after a comparison with what is accepted."""
+    mask = np.zeros((1, -(-len(_VOCABULARY) // 32)), dtype=np.int32)
+    matcher.fill_next_token_bitmask(mask)
+    allowed = np.unpackbits(mask.view(np.uint8), bitorder="little")[: len(_VOCABULARY)]
+    accepted = np.zeros_like(allowed)
+    for token in range(len(_VOCABULARY)):
+        if matcher.accept_token(token):
+            accepted[token] = 1
+            matcher.rollback(1)
+    wrong = [_VOCABULARY[token] for token in np.flatnonzero(allowed != accepted)]
+    assert not wrong, (where, wrong[:5])
+    return allowed
+
+
 def _walk(compiled: CompiledGrammar, seed: int) -> None:
     """Compares masks with what is accepted, at some positions of a drawn text."""
     rng = random.Random(seed)
     matcher = GrammarMatcher(compiled)
     mask = np.zeros((1, -(-len(_VOCABULARY) // 32)), dtype=np.int32)
     for step in range(40):
-        matcher.fill_next_token_bitmask(mask)
-        allowed = np.unpackbits(mask.view(np.uint8), bitorder="little")[: len(_VOCABULARY)]
         if step in (0, 1, 2, 4, 8, 16, 32):
-            accepted = np.zeros_like(allowed)
-            for token in range(len(_VOCABULARY)):
-                if matcher.accept_token(token):
-                    accepted[token] = 1
-                    matcher.rollback(1)
-            wrong = [_VOCABULARY[token] for token in np.flatnonzero(allowed != accepted)]
-            assert not wrong, (step, wrong[:5])
+            allowed = _check(matcher, step)
+        else:
+            matcher.fill_next_token_bitmask(mask)
+            allowed = np.unpackbits(mask.view(np.uint8), bitorder="little")[: len(_VOCABULARY)]
         likely = [token for token in np.flatnonzero(allowed) if token]
         if not likely:
             return
@@ -115,3 +177,19 @@ def test_texts(text: str) -> None:
     compiled = _COMPILER.compile_grammar(Grammar.from_ebnf(text))
     for seed in range(4):
         _walk(compiled, seed)
+
+
+@pytest.mark.parametrize("members", range(len(_MEMBERS)))
+@pytest.mark.parametrize("any_order", [True, False])
+@pytest.mark.parametrize("additional", [True, False, {"type": "integer"}], ids=str)
+def test_keys(members: int, any_order: bool, additional: object) -> None:
+    """Before, inside and behind keys that begin with one another, have escapes, and are excluded."""
+    schema = {"type": "object", "properties": _MEMBERS[members], "additionalProperties": additional}
+    compiled = _COMPILER.compile_json_schema(schema, strict_mode=False, any_order=any_order)
+    reached = 0
+    for beginning in _BEGINNINGS:
+        matcher = GrammarMatcher(compiled)
+        if matcher.accept_string(beginning.encode("utf-8" if "\u00c3" not in beginning else "latin-1")):
+            reached += 1
+            _check(matcher, beginning)
+    assert reached >= 3

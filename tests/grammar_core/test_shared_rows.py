@@ -37,12 +37,12 @@ _FRAMES = (
 )
 
 
-def masks_along(compiler: GrammarCompiler, grammar: Grammar, seed: int) -> list[bytes]:
+def masks_along(compiler: GrammarCompiler, grammar: Grammar, seed: int, steps: int = 12) -> list[bytes]:
     rng = random.Random(seed)
     matcher = GrammarMatcher(compiler.compile_grammar(grammar))
     mask = np.asarray(allocate_token_bitmask(1, len(_TOKENS)))
     masks = []
-    for _ in range(12):
+    for _ in range(steps):
         matcher.fill_next_token_bitmask(mask)
         masks.append(mask.tobytes())
         allowed = np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")[: len(_TOKENS) - 1])
@@ -74,6 +74,38 @@ def test_random_grammars() -> None:
             continue
         alone = GrammarCompiler(info())
         assert masks_along(shared, grammar, seed) == masks_along(alone, grammar, seed), str(grammar)
+
+
+def test_values_of_members() -> None:
+    """Values that members and grammars share, followed by one thing here and by another there."""
+    values: tuple[dict[str, object], ...] = (
+        {"type": "string"},
+        {"type": "integer"},
+        {"enum": ["a", "ab", 1, None]},
+        {"type": "string", "pattern": "[a-f0-9]{24}"},
+        {"type": "string", "pattern": "^a+b?$"},
+        {"type": "array", "items": {"type": "string"}},
+        {"type": ["string", "null"]},
+    )
+    shared = GrammarCompiler(info())
+    for seed in range(40):
+        rng = random.Random(seed)
+        names = rng.sample(["a", "ab", "b", "é", "中", "", "n"], rng.randint(1, 5))
+        schema = {
+            "type": "object",
+            "properties": {name: rng.choice(values) for name in names},
+            "required": [name for name in names if rng.random() < 0.5],
+            "additionalProperties": rng.choice([True, False, {"type": "string"}]),
+        }
+        if rng.random() < 0.5:
+            schema = {"type": "array", "items": schema, "maxItems": rng.choice([1, 2, 40])}
+        grammar = Grammar.from_json_schema(schema, strict_mode=False, any_order=rng.random() < 0.5)
+        alone = GrammarCompiler(info())
+        for text in range(4):
+            assert masks_along(shared, grammar, text, 40) == masks_along(alone, grammar, text, 40), (
+                schema,
+                text,
+            )
 
 
 def test_what_is_found_ahead_is_shared() -> None:
