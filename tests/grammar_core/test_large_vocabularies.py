@@ -87,6 +87,11 @@ _TEXTS = (
     'root ::= name ("." name)* " = " [^]*\nname ::= [a-z] [a-z0-9_]*',
     "root ::= [a-zA-Z0-9._-]+ | [a-z]+ [0-9] [a-z]*",
     "root ::= [\\t ]+ root? | [A-Z] root | [^a-zA-Z \\t]",
+    'root ::= "x"? r "</t>" [0-9]+\nr[max_chars=3] ::= [^<]*',
+    'root ::= r ("," r)*\nr[max_chars=5] ::= [a-z 中]+ | "\\"" [^"]* "\\""',
+    'root ::= "a"? r [0-9]*\nr[max_chars=12, max_tokens=3] ::= [^0-9é]*',
+    "root ::= (r | s)+ [.]\nr[max_chars=2] ::= [a-zé]+\ns[max_chars=8] ::= [0-9] [^.]*",
+    'root ::= r "."\nr[max_chars=4] ::= ("ab" | "ing" | [中文])+ "tion"? s?\ns[max_chars=1] ::= [ ]+',
 )
 
 

@@ -400,8 +400,15 @@ const Row* Matcher::assemble_mask(bool may_walk) {
   stacks_->stepper.reset_work();
   stacks_->stepper.ignore_text();
   if (is_terminated()) return masks_->nothing();
-  if (grammar_->automaton().has_budgets() && budgets_within_reach())
-    return may_walk ? budgeted_mask() : nullptr;
+  if (grammar_->automaton().has_budgets()) {
+    const int64_t reach = budget_reach();
+    if (reach < grammar_->vocabulary().longest_token()) return may_walk ? budgeted_mask(reach) : nullptr;
+  }
+  return ordinary_mask(may_walk);
+}
+
+// That of a text without budgets.
+const Row* Matcher::ordinary_mask(bool may_walk) {
   const Row* mask = is_completed() && !options_.stop_tokens ? masks_->stop_tokens() : masks_->nothing();
   for (const Item& item : items()) {
     const Row* row = mask_of_item(item, may_walk);
@@ -409,47 +416,6 @@ const Row* Matcher::assemble_mask(bool may_walk) {
     mask = masks_->merged(mask, row);
   }
   return mask;
-}
-
-// Whether some budget may end an occurrence in the middle of the next token.
-bool Matcher::budgets_within_reach() const {
-  const int64_t reach = characters_ + grammar_->vocabulary().longest_token();
-  if (grammar_->automaton().smallest_char_budget() < grammar_->vocabulary().longest_token()) return true;
-  for (const Item& item : items())
-    if (stacks_->arena.first_last_char(item.parents) < reach ||
-        stacks_->arena.first_last_token(item.parents) < tokens_)
-      return true;
-  return false;
-}
-
-// Near the end of a budget a mask depends on the text, so that every token is tried, with shared prefixes.
-const Row* Matcher::budgeted_mask() {
-  const Vocabulary& vocabulary = grammar_->vocabulary();
-  const Nfa& nfa = grammar_->automaton().nfa();
-  const auto trie = vocabulary.trie();
-  Stepper& stepper = stacks_->stepper;
-  std::vector<Configuration> path(vocabulary.longest_token() + 1);
-  std::vector<RankRange> accepted;
-  path[0].items.assign(items().begin(), items().end());
-  for (uint32_t node = 1; node < trie.size();) {
-    const TrieNode& n = trie[node];
-    const auto [first, last] = vocabulary.ranks_at(node);
-    // Whether the token ends here matters to budgets of tokens, but only for what comes after the token.
-    stepper.follow_text(nullptr, {static_cast<int64_t>(text_.size()) + n.depth - 1,
-                                  characters_ + n.characters, tokens_, true, false});
-    stepper.reset_work();
-    Configuration& next = path[n.depth];
-    stepper.step(path[n.depth - 1].items, nfa.class_of(n.byte), next);
-    if (!next.alive()) {
-      node = n.subtree_end;
-      continue;
-    }
-    if (first != last) accepted.emplace_back(first, last);
-    ++node;
-  }
-  const Row* mask = masks_->add(Row::from_ranges(vocabulary, accepted));
-  for (const Item& item : items()) mask = masks_->merged(mask, masks_->token_set_mask(item.macro));
-  return is_completed() && !options_.stop_tokens ? masks_->merged(mask, masks_->stop_tokens()) : mask;
 }
 
 // Within a string or a name one item stays the same for many tokens, so the last masks are kept.

@@ -120,8 +120,9 @@ class Matcher {
   void forget_rest();
   void follow_text(bool in_token);
   void took(std::string_view text, bool is_token);
-  bool budgets_within_reach() const;
-  const Row* budgeted_mask();
+  int64_t budget_reach() const;
+  const Row* budgeted_mask(int64_t reach);
+  const Row* ordinary_mask(bool may_walk);
   bool is_stop_token(int32_t id) const;
   void find_named_stop_tokens();
   bool accept_stop_token(int32_t id);
