@@ -12,6 +12,7 @@ namespace {
 constexpr int32_t kPlainWalk[] = {0};
 constexpr int32_t kTrieRoot = 0;
 constexpr int kMostDerivations = 3;  // within one another
+constexpr size_t kManyNodes = 64;    // below a single origin: more than those by which states differ
 constexpr size_t kCopiedPerTick = 16;
 constexpr size_t kMostMerged = 4'000;  // nodes below the origins: merging them should not take long
 constexpr size_t kFewOrigins = 8;      // so few rests of tokens are not worth merging
@@ -138,18 +139,18 @@ const WalkResult* MaskStore::result_of_state(int32_t state, int32_t exit_set, bo
 
 // From the result of the state that most letters lead to, such as the rest of a name behind the beginning of
 // one that is excluded; null if there is no such state or if it is no help.
-std::unique_ptr<WalkResult> MaskStore::derive_result(int32_t start) {
+std::unique_ptr<WalkResult> MaskStore::derive_result(int32_t start, int32_t exit_set) {
   // What a state is derived from may have its result from inner frames, and those from the same state.
   if (derivations_ == kMostDerivations) return nullptr;
   const Nesting nesting(derivations_);
   WalkAutomaton& walker = walk_.walker();
   const int32_t other = walker.usual_target(start);
   if (other == kNone || walker.usual_target(other) != kNone) return nullptr;
-  const WalkDifference change = walk_.compare(start, other);
+  const WalkDifference change = walk_.compare(start, other, static_cast<uint32_t>(origins(exit_set)[0]));
   if (change.too_large) return nullptr;
   const Item item = walker.lone_item(other);
   const Frame frame = item.macro == kNone ? Frame{} : Frame{item.macro, automaton_.frame_reports(item.macro)};
-  const WalkResult& from = *result_of_state(other, kWholeTrie, true, frame);
+  const WalkResult& from = *result_of_state(other, exit_set, true, frame);
   std::set<std::pair<int32_t, int32_t>> leaving;
   for (const Exit& exit : from.exits)
     for (const int32_t node : origins(exit.exit_set)) leaving.emplace(exit.reports, node);
@@ -166,8 +167,11 @@ const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set, const FrameRo
                                   int32_t reports) {
   const uint64_t key = static_cast<uint64_t>(start) << 32 | static_cast<uint32_t>(exit_set);
   const bool is_shared = !shared.empty();
-  if (exit_set == kWholeTrie && !automaton_.has_token_sets())
-    if (auto derived = derive_result(start)) {
+  const bool is_large = exit_set == kWholeTrie
+                            ? !automaton_.has_token_sets()
+                            : origins(exit_set).size() == 1 && nodes_below(exit_set) >= kManyNodes;
+  if (is_large)
+    if (auto derived = derive_result(start, exit_set)) {
       if (is_shared) share(shared, reports, nullptr, *derived);
       return results_.emplace(key, std::move(derived)).first->second.get();
     }

@@ -123,7 +123,7 @@ class MaskStore {
   size_t nodes_below(int32_t exit_set) const;
   void go_on(int32_t state, int32_t exit_set, WalkFindings& findings);
   std::vector<const Row*> take_over(WalkFindings& findings);
-  std::unique_ptr<WalkResult> derive_result(int32_t start);
+  std::unique_ptr<WalkResult> derive_result(int32_t start, int32_t exit_set);
   const MergedTrie* merged_trie(int32_t exit_set, bool build);
   FrameRows::Key shared_key(Frame frame, int32_t exit_set, std::span<const int32_t> kind);
   void add_frame(const std::vector<int32_t>& frame, FrameRows::Key& key);

@@ -72,8 +72,8 @@ class VocabularyWalk {
                    Leaving leaving = Leaving::kFollowed);
   // The same below all origins of `rests` at once, without counting.
   WalkFindings run(int32_t start, const MergedTrie& rests, Leaving leaving);
-  // Where a walk from `start` differs from one from `other`.
-  WalkDifference compare(int32_t start, int32_t other);
+  // Where a walk from `start` differs from one from `other`, below a trie node.
+  WalkDifference compare(int32_t start, int32_t other, uint32_t origin);
   // The same number for reports that the same bytes may follow.
   int32_t follow_id(int32_t reports) { return follow(reports).id; }
   // Whether tokens through `node` have a next byte that may follow `reports`.

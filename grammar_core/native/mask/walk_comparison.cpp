@@ -14,16 +14,16 @@ constexpr int kLongestEscape = 12;          // bytes, as of a pair of surrogates
 
 }  // namespace
 
-WalkDifference VocabularyWalk::compare(int32_t start, int32_t other) {
+WalkDifference VocabularyWalk::compare(int32_t start, int32_t other, uint32_t origin) {
   walker_.begin_walk();
   WalkDifference found;
   const auto trie = vocabulary_.trie();
   const WalkAutomaton::UsualText text = walker_.usual_text(start, other);
-  path_[0] = {start, 0, other, text.reading};
+  path_[trie[origin].depth] = {start, 0, other, text.reading};
   size_t visited = 0;
   const ByteSet differing = text.reading != kNone ? walker_.differing_bytes(text, text.reading)
                                                   : walker_.differing_bytes(start, other);
-  for (uint32_t node = first_child(0, differing); node < trie.size();) {
+  for (uint32_t node = first_child(origin, differing); node < trie[origin].subtree_end;) {
     const TrieNode& n = trie[node];
     TimeLimit::tick();
     const PathEntry& before = path_[n.depth - 1];
