@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Answers that obey a grammar, with nothing but curl and python3 (which only writes and reads the JSON).
-# Start a server (syntagma serve), then: examples/curl.sh [BASE_URL]
+# Start a server (make serve), then: examples/curl.sh [BASE_URL]
 # The base URL may also come from SYNTAGMA_BASE_URL; it is http://127.0.0.1:8000/v1 otherwise.
 set -euo pipefail
 base_url="${1:-${SYNTAGMA_BASE_URL:-http://127.0.0.1:8000/v1}}"

@@ -1,6 +1,6 @@
 """Answers as objects, through the three methods of LangChain's with_structured_output.
 
-Start a server (``syntagma serve``), then: python examples/langchain_structured_output.py [BASE_URL]
+Start a server (``make serve``), then: python examples/langchain_structured_output.py [BASE_URL]
 The base URL may also come from SYNTAGMA_BASE_URL; it is http://127.0.0.1:8000/v1 otherwise.
 """
 

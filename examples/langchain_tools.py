@@ -1,6 +1,6 @@
 """Tool calls through LangChain's bind_tools: a call, its result, and the answer to it.
 
-Start a server (``syntagma serve``), then: python examples/langchain_tools.py [BASE_URL]
+Start a server (``make serve``), then: python examples/langchain_tools.py [BASE_URL]
 The base URL may also come from SYNTAGMA_BASE_URL; it is http://127.0.0.1:8000/v1 otherwise.
 """
 
