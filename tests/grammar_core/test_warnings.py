@@ -63,3 +63,20 @@ def test_long_chains() -> None:
     links = "".join(f'r{i} ::= "a" r{i + 1} | r{i + 2}\n' for i in range(20_000))
     text = f'root ::= r0\n{links}r20000 ::= "b"\nr20001 ::= r20001'
     assert Grammar.from_ebnf(text).warnings() == (GrammarWarning("r20001", "unproductive"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "blamed"),
+    [
+        ('root ::= x\nx ::= "a" x', "x"),
+        ('root ::= "a" y | z\ny ::= z "b"\nz ::= w{2,3}\nw ::= "c" z', "w"),
+        ('root ::= "a" root', None),
+    ],
+)
+def test_the_rule_to_blame_is_named(text: str, blamed: str | None) -> None:
+    """From a newcomer: the error named the root alone, whichever rule never ends."""
+    compiler = grammar_core.GrammarCompiler(grammar_core.TokenizerInfo([b"a", b""], stop_token_ids=[1]))
+    with pytest.raises(grammar_core.GrammarError) as error:
+        compiler.compile_grammar(text)
+    reason = "" if blamed is None else f', because rule "{blamed}" cannot'
+    assert str(error.value).endswith(f'Rule "root" cannot match any finite text{reason}')

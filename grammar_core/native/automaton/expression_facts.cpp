@@ -20,6 +20,40 @@ ExpressionFacts no_facts(const GrammarSource& source) {
   return facts;
 }
 
+// The rule at the end of the way from the root over rules that have no text: the one to blame, or one of
+// those that need each other without end.
+int32_t deepest_without_text(const GrammarSource& source, const ExpressionFacts& facts) {
+  std::vector<uint8_t> seen(source.rule_bodies.size(), 0);
+  std::vector<int32_t> pending;
+  int32_t rule = source.root;
+  for (int32_t next = rule; next >= 0;) {
+    rule = next;
+    next = -1;
+    seen[rule] = 1;
+    pending.assign(1, source.rule_bodies[rule]);
+    while (!pending.empty() && next < 0) {
+      const int32_t index = pending.back();
+      pending.pop_back();
+      if (facts.productive(index)) continue;
+      const Expression& e = source.expressions[index];
+      if (e.op == Op::kRuleRef && !seen[e.first]) next = static_cast<int32_t>(e.first);
+      if (e.op == Op::kRepeat || e.op == Op::kOtherTexts) pending.push_back(static_cast<int32_t>(e.first));
+      if (e.op == Op::kSequence || e.op == Op::kChoice || e.op == Op::kAutomaton || e.op == Op::kMembers) {
+        const auto children = source.children_of(e);
+        pending.insert(pending.end(), children.rbegin(), children.rend());
+      }
+    }
+  }
+  return rule;
+}
+
+std::string no_text_message(const GrammarSource& source, const ExpressionFacts& facts) {
+  const auto quoted = [&](int32_t rule) { return "\"" + source.rule_names[rule] + "\""; };
+  const int32_t blamed = deepest_without_text(source, facts);
+  const std::string message = "Rule " + quoted(source.root) + " cannot match any finite text";
+  return blamed == source.root ? message : message + ", because rule " + quoted(blamed) + " cannot";
+}
+
 }  // namespace
 
 MemberOrder ExpressionFacts::member_order(const GrammarSource& source, const Expression& members) const {
@@ -35,7 +69,7 @@ ExpressionFacts analyze_expressions(const GrammarSource& source) {
   ExpressionFacts facts = no_facts(source);
   find_derivable_texts(source, facts);
   if (!facts.productive(source.rule_bodies[source.root]) && !facts.rule_nullable[source.root])
-    throw InvalidGrammar("Rule \"" + source.rule_names[source.root] + "\" cannot match any finite text");
+    throw InvalidGrammar(no_text_message(source, facts));
   choose_copies(source, find_left_recursion(source, facts), facts);
   return facts;
 }
