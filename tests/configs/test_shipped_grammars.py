@@ -49,6 +49,10 @@ CASES = {
         [THREE_STRINGS],
         ['["a","b","c"]', THREE_STRINGS.replace("Why", "W\\hy"), THREE_STRINGS.replace("Why", "W\thy")],
     ),
+    "json.ebnf": (
+        ['{"a": [1, -2.5e3, "x\\u00e9é"], "b": {}}\n', " null", '"\\\\"', "[\t]", "0.5"],
+        ['{"a": 12x}', "{'a': 1}", "[1,]", "01", '"\t"', '"\\x"', "nul", "1.", "{} {}"],
+    ),
     "email.ebnf": (["user.123@somemail.com", "a@b.c.d"], ["a@b", "@b.c", "a@b.", "a b@c.d"]),
     "emoji.ebnf": (["🧑🏃🏠🫴🍖🐕🐕🍽️🍖❤️🧑", "🧑❤️🐕"], ["🧑", "🏃🏠", "🧑🏃", "🧑🍽🍖"]),
     "yaml_migration.ebnf": (
