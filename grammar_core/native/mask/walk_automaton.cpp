@@ -73,7 +73,7 @@ std::vector<int32_t> WalkAutomaton::readings(int32_t state) {
   const auto key = keys_[state];
   if (key.size() != 3 || automaton_.state(key[1]).width < 2) return {};
   std::vector<int32_t> found = automaton_.reading_states(key[1]);
-  if (!std::all_of(found.begin(), found.end(), [&](int32_t s) { return is_reading(s); })) found.clear();
+  if (!std::all_of(found.begin(), found.end(), [&](int32_t s) { return is_reading(s, 1); })) found.clear();
   return found;
 }
 

@@ -2,9 +2,11 @@
 // trie costs one table look-up a byte. Used under the mask store's lock only.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -85,8 +87,9 @@ class WalkAutomaton {
   }
   // What is known of a state that most letters lead to.
   struct UsualFacts {
-    ByteSet looping;              // bytes that lead back to it
-    std::vector<ByteEdge> alike;  // of texts that it is the usual state of, to where it leads likewise
+    ByteSet looping;                     // bytes that lead back to it
+    std::unordered_set<uint64_t> alike;  // edges of texts whose usual state it is, to where it leads likewise
+    std::unordered_map<int32_t, ByteSet> differing;  // by state of the Nfa inside such a text
   };
   // A text that a state follows while it is the beginning of one that is excluded: most letters lead out of
   // it, to `state`, which loops over them.
@@ -101,10 +104,10 @@ class WalkAutomaton {
   // Where a byte leads to inside such a text, as a state of the Nfa; kNone for what is no such text.
   int32_t text_target(int32_t reading, uint8_t byte) const {
     const int32_t target = automaton_.nfa().only_target(reading, byte);
-    return target >= 0 && automaton_.nfa().only_reads(target) ? target : kNone;
+    return target >= 0 && target != reading && may_be_text(target) ? target : kNone;
   }
   // Bytes after which `reading` and the usual state may differ.
-  ByteSet differing_bytes(const UsualText& text, int32_t reading);
+  const ByteSet& differing_bytes(const UsualText& text, int32_t reading);
   // Bytes that lead somewhere, and maybe a few that do not.
   ByteSet live_bytes(int32_t state) {
     if (states_[state].next == nullptr) compute_live(state);
@@ -185,10 +188,20 @@ class WalkAutomaton {
   };
 
   static constexpr int8_t kNotKnown = -1;
-  static constexpr size_t kFewRanges = 4;
-  bool is_reading(int32_t nfa_state) const {
-    return automaton_.nfa().only_reads(nfa_state) &&
-           automaton_.nfa().byte_edges(nfa_state).size() <= kFewRanges;
+  static constexpr size_t kFewBytes = 4;      // that a state reads while no states are made for it
+  static constexpr size_t kMostRanges = 160;  // of bytes that a state of an excluded text reads
+  // Whether a state of the Nfa reads at most so many bytes, one by one, and none again and again.
+  bool is_reading(int32_t nfa_state, size_t most = kFewBytes) const {
+    const Nfa& nfa = automaton_.nfa();
+    if (!nfa.only_reads(nfa_state)) return false;
+    const auto edges = nfa.byte_edges(nfa_state);
+    return edges.size() <= most && std::all_of(edges.begin(), edges.end(), [&](const ByteEdge& edge) {
+             return edge.low == edge.high && edge.target != nfa_state;
+           });
+  }
+  bool may_be_text(int32_t nfa_state) const {
+    const Nfa& nfa = automaton_.nfa();
+    return nfa.only_reads(nfa_state) && nfa.byte_edges(nfa_state).size() <= kMostRanges;
   }
   ByteSet alike_bytes(const UsualText& text, int32_t reading, const ByteEdge& edge, const ByteSet& bytes);
   bool leads_alike(const UsualText& text, int32_t reading, const ByteEdge& edge, uint8_t byte);

@@ -21,6 +21,7 @@ WalkDifference VocabularyWalk::compare(int32_t start, int32_t other, uint32_t or
   const WalkAutomaton::UsualText text = walker_.usual_text(start, other);
   path_[trie[origin].depth] = {start, 0, other, text.reading};
   size_t visited = 0;
+  std::pair<int32_t, int32_t> made{kNone, kNone};  // the last state of the Nfa that got one of ours
   const ByteSet differing = text.reading != kNone ? walker_.differing_bytes(text, text.reading)
                                                   : walker_.differing_bytes(start, other);
   for (uint32_t node = first_child(origin, differing); node < trie[origin].subtree_end;) {
@@ -36,12 +37,18 @@ WalkDifference VocabularyWalk::compare(int32_t start, int32_t other, uint32_t or
     if (before.reading != kNone) {
       const int32_t reading = walker_.text_target(before.reading, n.byte);
       if (reading != kNone && theirs == other) {
+        if (++visited > kLargeDifference) {
+          found.too_large = true;
+          return found;
+        }
         path_[n.depth] = {start, 0, other, reading};
         node = n.subtree_end == node + 1 ? after_subtree(node)
                                          : first_child(node, walker_.differing_bytes(text, reading));
         continue;
       }
-      mine = walker_.state_of_reading(start, before.reading);
+      if (made.first != before.reading)
+        made = {before.reading, walker_.state_of_reading(start, before.reading)};
+      mine = made.second;
     }
     if (mine != kNone) mine = walker_.next(mine, n.byte);
     if (mine == theirs || (n.byte >= kFirstLead && walker_.continue_alike(mine, theirs))) {
@@ -75,7 +82,7 @@ WalkAutomaton::UsualText WalkAutomaton::usual_text(int32_t start, int32_t usual)
   if (key.size() != 3 || reports(usual) != 0) return text;
   const int32_t macro = key[1], reading = automaton_.state(macro).lone_state;
   const int letter = reading == kNone ? -1 : automaton_.usual_letter(macro);
-  if (letter < 0 || !automaton_.nfa().only_reads(reading)) return text;
+  if (letter < 0 || !may_be_text(reading)) return text;
   const int32_t target = automaton_.nfa().only_target(reading, static_cast<uint8_t>(letter));
   if (target < 0) return text;
   const auto [known, added] = usual_facts_.try_emplace(usual);
@@ -88,7 +95,9 @@ WalkAutomaton::UsualText WalkAutomaton::usual_text(int32_t start, int32_t usual)
   return text;
 }
 
-ByteSet WalkAutomaton::differing_bytes(const UsualText& text, int32_t reading) {
+const ByteSet& WalkAutomaton::differing_bytes(const UsualText& text, int32_t reading) {
+  const auto found = text.facts->differing.find(reading);
+  if (found != text.facts->differing.end()) return found->second;
   ByteSet differing = live_bytes(text.state), seen, again;  // `again`: which several edges read
   for (const ByteEdge& edge : automaton_.nfa().byte_edges(reading)) {
     ByteSet bytes;
@@ -103,7 +112,7 @@ ByteSet WalkAutomaton::differing_bytes(const UsualText& text, int32_t reading) {
     differing.merge(bytes);
   }
   differing.merge(again);
-  return differing;
+  return text.facts->differing[reading] = differing;
 }
 
 // Those of `bytes`, which an edge reads, after which everything is as after the same byte in the usual state.
@@ -113,20 +122,19 @@ ByteSet WalkAutomaton::alike_bytes(const UsualText& text, int32_t reading, const
   const bool is_usual = edge.target == text.target;
   if (is_usual && facts.looping.contains_all(bytes)) return bytes;
   // The edges that do not follow the text are those of all its places.
-  const auto same = [&](const ByteEdge& known) {
-    return known.low == edge.low && known.high == edge.high && known.target == edge.target;
-  };
-  if (std::any_of(facts.alike.begin(), facts.alike.end(), same)) return bytes;
+  const uint64_t key = static_cast<uint64_t>(edge.target) << 16 | edge.low << 8 | edge.high;
+  if (facts.alike.contains(key)) return bytes;
   ByteSet alike = bytes;
   int previous_class = -1;
   bool leads = false;
   for (int byte = edge.low; byte <= edge.high; ++byte) {
+    TimeLimit::tick();
     const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(byte));
     if (byte_class != previous_class) leads = leads_alike(text, reading, edge, static_cast<uint8_t>(byte));
     previous_class = byte_class;
     if (!leads) alike.remove(static_cast<uint8_t>(byte));
   }
-  if (alike == bytes) facts.alike.push_back(edge);
+  if (alike == bytes) facts.alike.insert(key);
   return alike;
 }
 
