@@ -141,11 +141,16 @@ _BEGINNINGS = (
 )
 
 
-def _check(matcher: GrammarMatcher, where: object) -> np.ndarray:
-    """The tokens that the mask allows, after a comparison with what is accepted."""
+def _allowed(matcher: GrammarMatcher) -> np.ndarray:
+    """By token, whether the mask allows it."""
     mask = np.zeros((1, -(-len(_VOCABULARY) // 32)), dtype=np.int32)
     matcher.fill_next_token_bitmask(mask)
-    allowed = np.unpackbits(mask.view(np.uint8), bitorder="little")[: len(_VOCABULARY)]
+    return np.unpackbits(mask.view(np.uint8), bitorder="little")[: len(_VOCABULARY)]
+
+
+def _check(matcher: GrammarMatcher, where: object) -> np.ndarray:
+    """The tokens that the mask allows, after a comparison with what is accepted."""
+    allowed = _allowed(matcher)
     accepted = np.zeros_like(allowed)
     for token in range(len(_VOCABULARY)):
         if matcher.accept_token(token):
@@ -160,13 +165,8 @@ def _walk(compiled: CompiledGrammar, seed: int) -> None:
     """Compares masks with what is accepted, at some positions of a drawn text."""
     rng = random.Random(seed)
     matcher = GrammarMatcher(compiled)
-    mask = np.zeros((1, -(-len(_VOCABULARY) // 32)), dtype=np.int32)
     for step in range(40):
-        if step in (0, 1, 2, 4, 8, 16, 32):
-            allowed = _check(matcher, step)
-        else:
-            matcher.fill_next_token_bitmask(mask)
-            allowed = np.unpackbits(mask.view(np.uint8), bitorder="little")[: len(_VOCABULARY)]
+        allowed = _check(matcher, step) if step in (0, 1, 2, 4, 8, 16, 32) else _allowed(matcher)
         likely = [token for token in np.flatnonzero(allowed) if token]
         if not likely:
             return

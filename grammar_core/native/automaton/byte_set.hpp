@@ -3,6 +3,7 @@
 
 #include <array>
 #include <bit>
+#include <compare>
 #include <cstdint>
 
 namespace syntagma {
@@ -23,7 +24,7 @@ class ByteSet {
   void intersect(const ByteSet& other) {
     for (size_t i = 0; i < words_.size(); ++i) words_[i] &= other.words_[i];
   }
-  bool operator==(const ByteSet&) const = default;
+  auto operator<=>(const ByteSet&) const = default;
   bool contains(uint8_t byte) const { return (words_[byte >> 6] >> (byte & 63)) & 1; }
 
   bool contains_all(const ByteSet& other) const {

@@ -56,19 +56,20 @@ struct CounterCall {
 
 struct MacroState {
   int32_t context = 0;
-  int32_t reports = 0;            // symbols complete here, as the parents know them; 0 is the empty set
-  int32_t captured = 0;           // captured symbols complete here, inner ones first; 0 is the empty list
-  bool has_edges = false;         // can go on inside the frame
-  bool has_calls = false;         // some state calls a symbol from the middle of the frame
-  bool has_counters = false;      // some state calls a counted repetition
-  bool marks_start = false;       // of a start: frames that begin here note where
-  bool has_tokens = false;        // has edges of whole tokens
-  bool ends_early = false;        // the frame's occurrence is complete here if its budget is used up
-  int32_t early_capture = kNone;  // the symbol of that occurrence if captures depend on it
-  bool is_start = false;          // nothing consumed yet: calls of rules are left corners, inside the frame
-  int32_t states = 0;             // id of the sorted set of Nfa states with edges
-  int32_t width = 0;              // the set's size
-  int32_t lone_state = kNone;     // the only one, if nothing about it depends on how it was reached
+  int32_t reports = 0;              // symbols complete here, as the parents know them; 0 is the empty set
+  int32_t captured = 0;             // captured symbols complete here, inner ones first; 0 is the empty list
+  bool has_edges = false;           // can go on inside the frame
+  bool has_calls = false;           // some state calls a symbol from the middle of the frame
+  bool has_counters = false;        // some state calls a counted repetition
+  bool marks_start = false;         // of a start: frames that begin here note where
+  bool has_tokens = false;          // has edges of whole tokens
+  bool ends_early = false;          // the frame's occurrence is complete here if its budget is used up
+  int32_t early_capture = kNone;    // the symbol of that occurrence if captures depend on it
+  bool is_start = false;            // nothing consumed yet: calls of rules are left corners, inside the frame
+  int32_t states = 0;               // id of the sorted set of Nfa states with edges
+  int32_t width = 0;                // the set's size
+  int32_t lone_state = kNone;       // the only one, if nothing about it depends on how it was reached
+  int32_t usual_letter = kUnknown;  // see MacroAutomaton::usual_letter; under the lock
   int64_t iterations_needed = 0;  // of counted paths, if it leads to ends farther off than its frame's others
   ByteSet live;                   // bytes that it reads inside the frame
   ByteSet live_classes;           // their byte classes
@@ -107,11 +108,15 @@ class MacroAutomaton {
 
   // The macro-state after a byte of `byte_class`, inside the frame; kNone if there is none.
   int32_t next(int32_t id, int byte_class) {
+    const int32_t target = known_next(id, byte_class);
+    return target != kUnknown ? target : compute_next(id, byte_class);
+  }
+  // The same, but kUnknown while nobody has asked for it.
+  int32_t known_next(int32_t id, int byte_class) const {
     const MacroState& m = states_[id];
     if (!m.live_classes.contains(static_cast<uint8_t>(byte_class))) return kNone;
-    const int live_class = m.live_classes.count_below(static_cast<uint8_t>(byte_class));
-    const int32_t target = m.next[live_class].load(std::memory_order_acquire);
-    return target != kUnknown ? target : compute_next(id, byte_class);
+    return m.next[m.live_classes.count_below(static_cast<uint8_t>(byte_class))].load(
+        std::memory_order_acquire);
   }
   // The Nfa states of `id` if each of them only reads bytes, whatever the others do; else none.
   std::vector<int32_t> reading_states(int32_t id);
@@ -119,15 +124,8 @@ class MacroAutomaton {
   int32_t state_of(int32_t id, int32_t nfa_state);
   // Whether two byte classes are known to lead to the same state.
   bool moves_alike(int32_t id, int a, int b) const {
-    const MacroState& m = states_[id];
-    const auto target = [&](int byte_class) {
-      const auto c = static_cast<uint8_t>(byte_class);
-      return m.live_classes.contains(c)
-                 ? m.next[m.live_classes.count_below(c)].load(std::memory_order_relaxed)
-                 : kNone;
-    };
-    const int32_t first = target(a);
-    return first != kUnknown && first == target(b);
+    const int32_t target = known_next(id, a);
+    return target != kUnknown && target == known_next(id, b);
   }
   // The macro-state with its calls filled in.
   const MacroState& with_calls(int32_t id) {

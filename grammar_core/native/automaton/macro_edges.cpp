@@ -97,10 +97,12 @@ ByteSet MacroAutomaton::differing_bytes(int32_t a, int32_t b) {
 
 int MacroAutomaton::usual_letter(int32_t id) {
   const std::lock_guard lock(mutex_);
-  if (states_[id].has_calls) return -1;
-  const ByteTargets targets = byte_targets(state_sets_[states_[id].states]);
+  MacroState& m = states_[id];
+  if (m.has_calls) return -1;
+  if (m.usual_letter != kUnknown) return m.usual_letter;
+  const ByteTargets targets = byte_targets(state_sets_[m.states]);
   const uint8_t usual = majority_letter([&](uint8_t byte) { return targets[byte]; });
-  return targets[usual] >= 0 ? usual : -1;
+  return m.usual_letter = targets[usual] >= 0 ? usual : -1;
 }
 
 bool MacroAutomaton::is_within_character(int32_t id) const {

@@ -90,13 +90,12 @@ const std::vector<int32_t>& MacroAutomaton::regular_frame(int32_t id) {
   const bool reads_path = nfa_.symbols()[c.wanted[0]].paths >= 0;  // all of its symbols do
   if ((c.wanted.size() != 2 && !reads_path) || !c.corners.empty()) return entry->second;
   std::vector<int32_t> shape;
-  if (reads_path) {
-    shape = nfa_.shape(state_sets_[m.states], c.wanted[0]);
-  } else if (const SymbolShape& whole = shape_of_symbol(c.wanted[0]); !whole.numbers.empty()) {
+  const SymbolShape* whole = reads_path ? nullptr : &shape_of_symbol(c.wanted[0]);
+  if (whole != nullptr && !whole->numbers.empty()) {
     shape = {kWholeSymbol, c.wanted[0]};
-    for (const int32_t s : state_sets_[m.states]) shape.push_back(whole.numbers.at(s));
+    for (const int32_t s : state_sets_[m.states]) shape.push_back(whole->numbers.at(s));
     std::sort(shape.begin() + 2, shape.end());
-  } else if (!whole.words.empty()) {
+  } else if (whole == nullptr || !whole->words.empty()) {
     shape = nfa_.shape(state_sets_[m.states], c.wanted[0]);
   }
   if (!shape.empty()) {

@@ -38,13 +38,19 @@ int32_t NfaBuilder::add_symbol(Symbol symbol) {
   return static_cast<int32_t>(nfa_.symbols_.size()) - 1;
 }
 
-// The symbol of a text with states of its own.
-int32_t NfaBuilder::body_symbol(int32_t expression, Symbol symbol) {
+// A symbol with a start and an accept state of its own.
+int32_t NfaBuilder::symbol_with_states(Symbol symbol) {
   const auto id = static_cast<int32_t>(nfa_.symbols_.size());
   symbol.start = new_state(id);
   symbol.accept = new_state(id);
-  add_task(expression, symbol.start, symbol.accept, id);
   return add_symbol(symbol);
+}
+
+// The symbol of a text with states of its own.
+int32_t NfaBuilder::body_symbol(int32_t expression, Symbol symbol) {
+  const int32_t id = symbol_with_states(symbol);
+  add_task(expression, nfa_.symbols_[id].start, nfa_.symbols_[id].accept, id);
+  return id;
 }
 
 void NfaBuilder::build() {
@@ -75,7 +81,7 @@ void NfaBuilder::run_task(const Task& task) {
     case Op::kRuleRef:
       return build_reference(task, e);
     case Op::kSequence:
-      return build_sequence(task, e);
+      return build_sequence(task, source_.children_of(e));
     case Op::kChoice:
       return build_choice(task, e);
     case Op::kRepeat:
@@ -151,8 +157,7 @@ void NfaBuilder::build_reference(const Task& task, const Expression& e) {
   if (facts_.nonempty[task.expression]) calls_.push_back({task.from, {rule_symbol(rule), task.to}});
 }
 
-void NfaBuilder::build_sequence(const Task& task, const Expression& e) {
-  const auto children = source_.children_of(e);
+void NfaBuilder::build_sequence(const Task& task, std::span<const int32_t> children) {
   if (children.empty()) return add_empty(task.from, task.to);
   int32_t state = task.from;
   for (size_t i = 0; i < children.size(); ++i) {

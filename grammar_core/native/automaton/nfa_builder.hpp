@@ -34,6 +34,7 @@ class NfaBuilder {
     tasks_.push_back({expression, from, to, owner});
   }
   int32_t add_symbol(Symbol symbol);
+  int32_t symbol_with_states(Symbol symbol);
   int32_t body_symbol(int32_t expression, Symbol symbol);
   int32_t rule_symbol(int32_t rule);
   int32_t early_symbol(int32_t body_rule);
@@ -58,7 +59,7 @@ class NfaBuilder {
   void build_literal(const Task& task, const Expression& e);
   void build_char_class(const Task& task, const Expression& e);
   void build_reference(const Task& task, const Expression& e);
-  void build_sequence(const Task& task, const Expression& e);
+  void build_sequence(const Task& task, std::span<const int32_t> children);
   void build_choice(const Task& task, const Expression& e);
   void build_literal_trie(const Task& task, std::vector<int32_t> literals);
   void build_repeat(const Task& task, const Expression& e);

@@ -59,17 +59,14 @@ int32_t NfaBuilder::member_symbol(int32_t reference, bool repeatable) {
 // one grammar are like those of another.
 int32_t NfaBuilder::member_body(int32_t rule, Symbol symbol) {
   const auto parts = source_.children_of(source_.expressions[source_.rule_bodies[rule]]);
-  const auto id = static_cast<int32_t>(nfa_.symbols_.size());
-  symbol.start = new_state(id);
-  symbol.accept = new_state(id);
-  add_symbol(symbol);
-  const int32_t behind = new_state(id);
-  add_task(parts[0], symbol.start, behind, id);
+  const int32_t id = symbol_with_states(symbol), behind = new_state(id);
+  const int32_t accept = nfa_.symbols_[id].accept;
+  add_task(parts[0], nfa_.symbols_[id].start, behind, id);
   const auto end = parts.subspan(1);
   if (std::all_of(end.begin(), end.end(), [&](int32_t part) { return facts_.nullable[part] != 0; }))
-    add_empty(behind, symbol.accept);
+    add_empty(behind, accept);
   if (std::any_of(end.begin(), end.end(), [&](int32_t part) { return facts_.nonempty[part] != 0; }))
-    calls_.push_back({behind, {end_symbol(end), symbol.accept}});
+    calls_.push_back({behind, {end_symbol(end), accept}});
   return id;
 }
 
@@ -83,18 +80,10 @@ int32_t NfaBuilder::end_symbol(std::span<const int32_t> parts) {
   const auto found = ends_.find(key);
   if (found != ends_.end()) return found->second;
   const size_t first_byte = bytes_.size(), first_empty = empty_.size(), waiting = tasks_.size();
-  const auto id = static_cast<int32_t>(nfa_.symbols_.size());
   Symbol end;
   end.is_whole = true;
-  end.start = new_state(id);
-  end.accept = new_state(id);
-  add_symbol(end);
-  int32_t state = end.start;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const int32_t next = i + 1 == parts.size() ? end.accept : new_state(id);
-    add_task(parts[i], state, next, id);
-    state = next;
-  }
+  const int32_t id = symbol_with_states(end);
+  build_sequence({kNoExpression, nfa_.symbols_[id].start, nfa_.symbols_[id].accept, id}, parts);
   run_tasks(waiting);
   return ends_[key] = shared_symbol(id, first_byte, first_empty);
 }

@@ -56,15 +56,12 @@ std::vector<int32_t> NfaBuilder::shape_since(size_t first_byte, size_t first_emp
 // A symbol with a frame of its own for any number of items and `end` behind them. There is one for all texts
 // that are excluded.
 int32_t NfaBuilder::rest_symbol(int32_t item, int32_t end) {
-  const auto id = static_cast<int32_t>(nfa_.symbols_.size());
-  const size_t first_byte = bytes_.size(), first_empty = empty_.size();
-  Symbol rest;
-  rest.start = new_state(id);
-  rest.accept = new_state(id);
-  add_symbol(rest);
-  add_task(item, rest.start, rest.start, id);
-  add_task(end, rest.start, rest.accept, id);
-  run_tasks(tasks_.size() - 2);
+  const size_t first_byte = bytes_.size(), first_empty = empty_.size(), waiting = tasks_.size();
+  const int32_t id = symbol_with_states({});
+  const auto [start, accept] = std::pair(nfa_.symbols_[id].start, nfa_.symbols_[id].accept);
+  add_task(item, start, start, id);
+  add_task(end, start, accept, id);
+  run_tasks(waiting);
   return shared_symbol(id, first_byte, first_empty);
 }
 

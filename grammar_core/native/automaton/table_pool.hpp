@@ -12,9 +12,9 @@ namespace syntagma {
 template <typename T>
 class TablePool {
  public:
-  // `size` elements with their default value.
+  // `size` elements with their default value; not null if they are none.
   T* allocate(size_t size) {
-    if (size > left_) {
+    if (size > left_ || next_ == nullptr) {
       left_ = std::max(size, kBlock);
       blocks_.push_back(std::make_unique<T[]>(left_));
       next_ = blocks_.back().get();

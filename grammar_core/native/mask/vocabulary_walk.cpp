@@ -243,8 +243,7 @@ WalkFindings VocabularyWalk::run(int32_t start, const MergedTrie& rests, Leaving
       continue;
     }
     consume(rests.ranks_at(node));
-    if ((state == before || walker_.loop_known(state)) &&
-        (n.groups_below & ~walker_.loop_groups(state)) == 0) {
+    if (loops_over(before, state, n.groups_below)) {
       consume(rests.ranks_below(node));
       node = n.subtree_end;
       continue;
@@ -272,9 +271,7 @@ const VocabularyWalk::Follow& VocabularyWalk::follow(int32_t reports) {
   for (int byte = 0; byte < 256; ++byte)
     if (follow.bytes.contains(static_cast<uint8_t>(byte)))
       follow.groups |= GroupSet{1} << group_of(static_cast<uint8_t>(byte));
-  const auto known = std::find(followers_.begin(), followers_.end(), follow.bytes);
-  follow.id = static_cast<int32_t>(known - followers_.begin());
-  if (known == followers_.end()) followers_.push_back(follow.bytes);
+  follow.id = follow_ids_.try_emplace(follow.bytes, static_cast<int32_t>(follow_ids_.size())).first->second;
   return follow;
 }
 

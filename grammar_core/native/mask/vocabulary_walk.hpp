@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <unordered_map>
@@ -131,6 +132,7 @@ class VocabularyWalk {
   ConsumedText consumed_text(uint32_t node, bool counted, int32_t extra);
   void walk_plain(uint32_t node, const ConsumedText& text, bool counted, Leaving leaving,
                   WalkFindings& findings);
+  bool loops_over(int32_t before, int32_t state, GroupSet groups);
   Consumption consumption_below(int32_t before, int32_t state, uint32_t node, bool counted);
   Consumption counted_consumption(int32_t from, int32_t loop, GroupSet groups);
   bool survives_all_below(int32_t state, uint32_t node);
@@ -144,8 +146,8 @@ class VocabularyWalk {
   int plain_walks_ = 0;  // under way, within one another
   size_t visited_ = 0;   // nodes of this walk
   std::unordered_map<int32_t, Follow> follow_;
-  std::vector<ByteSet> followers_;  // by `id` of a Follow
-  std::vector<PathEntry> path_;     // by depth
+  std::map<ByteSet, int32_t> follow_ids_;
+  std::vector<PathEntry> path_;  // by depth
 };
 
 }  // namespace syntagma

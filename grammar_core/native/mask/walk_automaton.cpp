@@ -59,12 +59,7 @@ int32_t WalkAutomaton::reading_target(int32_t state, uint8_t byte) {
   const auto key = keys_[state];
   if (key.size() != 3) return kNone;
   const int32_t lone = automaton_.state(key[1]).lone_state;
-  if (lone == kNone) return kNone;
-  const State& s = states_[state];
-  const uint8_t byte_class = automaton_.nfa().class_of(byte);
-  if (s.next != nullptr &&
-      (!s.live_classes.contains(byte_class) || s.next[s.live_classes.count_below(byte_class)] != kUnknown))
-    return kNone;
+  if (lone == kNone || known_next(state, byte) != kUnknown) return kNone;
   const int32_t target = automaton_.nfa().only_target(lone, byte);
   return target >= 0 && is_reading(target) ? target : kNone;
 }
@@ -183,7 +178,8 @@ void WalkAutomaton::set_iterations(std::span<const int32_t> key, State& state) {
   state.iterations_ahead = state.reports != 0 ? 0 : static_cast<int32_t>(ahead);
 }
 
-int32_t WalkAutomaton::compute_next(int32_t state, int byte_class, int live_class) {
+int32_t WalkAutomaton::compute_next(int32_t state, int byte_class) {
+  const int live_class = states_[state].live_classes.count_below(static_cast<uint8_t>(byte_class));
   const auto key = keys_[state];
   items_.clear();
   for (size_t i = 1; i < key.size(); i += 2) items_.push_back({key[i], key[i + 1]});

@@ -53,13 +53,9 @@ class WalkAutomaton {
   int32_t state_of(Item item);
   // The state after a byte, or kNone.
   int32_t next(int32_t state, uint8_t byte) {
-    const uint8_t byte_class = automaton_.nfa().class_of(byte);
     if (states_[state].next == nullptr) compute_live(state);
-    const State& s = states_[state];
-    if (!s.live_classes.contains(byte_class)) return kNone;
-    const int live_class = s.live_classes.count_below(byte_class);
-    const int32_t target = s.next[live_class];
-    return target != kUnknown ? target : compute_next(state, byte_class, live_class);
+    const int32_t target = known_next(state, byte);
+    return target != kUnknown ? target : compute_next(state, automaton_.nfa().class_of(byte));
   }
   // The state of the Nfa that a byte leads to, if it leads nowhere else and that only reads bytes: walks
   // follow it without making states. kNone if that is not so, or where the state behind the byte is known
@@ -213,7 +209,14 @@ class WalkAutomaton {
   int32_t intern(const Configuration& configuration);
   int32_t intern(std::span<const int32_t> key);
   void set_iterations(std::span<const int32_t> key, State& state);
-  int32_t compute_next(int32_t state, int byte_class, int live_class);
+  // The state after a byte, or kNone; kUnknown while nobody has asked for it.
+  int32_t known_next(int32_t state, uint8_t byte) const {
+    const State& s = states_[state];
+    if (s.next == nullptr) return kUnknown;
+    const uint8_t byte_class = automaton_.nfa().class_of(byte);
+    return s.live_classes.contains(byte_class) ? s.next[s.live_classes.count_below(byte_class)] : kNone;
+  }
+  int32_t compute_next(int32_t state, int byte_class);
   void note_alike(int32_t state, int byte_class, int live_class);
   GroupSet compute_loop(int32_t state);
   GroupSet loop_of_frame(int32_t state);

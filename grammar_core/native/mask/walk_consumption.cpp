@@ -11,7 +11,7 @@ namespace syntagma {
 namespace {
 
 constexpr uint32_t kHugeSubtree =
-    16'000;  // nodes from which on it pays to look into all states that text leads to
+    16'000;                             // nodes from which on all states that text leads to are looked into
 constexpr size_t kMostRunStates = 160;  // that are looked into for runs of bytes
 constexpr int kMostSurvived = 24;       // characters; dead ends farther off are not looked for
 
@@ -91,14 +91,19 @@ VocabularyWalk::ConsumedText VocabularyWalk::consumed_text(uint32_t node, bool c
   return {nullptr, 0, false};
 }
 
+// Whether `state` loops over some groups; where `before` led to it, which is not worked out unless that is
+// the same.
+bool VocabularyWalk::loops_over(int32_t before, int32_t state, GroupSet groups) {
+  return (state == before || walker_.loop_known(state)) && (groups & ~walker_.loop_groups(state)) == 0;
+}
+
 // Whether `state` loops over every byte below `node`, or consumes all tokens there otherwise. When iterations
 // are counted, every character must be an iteration or none may be, and nobody may be waiting for those bytes
 // once the iterations are used up.
 VocabularyWalk::Consumption VocabularyWalk::consumption_below(int32_t before, int32_t state, uint32_t node,
                                                               bool counted) {
   const GroupSet below = vocabulary_.trie()[node].groups_below;
-  const bool loops =
-      (state == before || walker_.loop_known(state)) && (below & ~walker_.loop_groups(state)) == 0;
+  const bool loops = loops_over(before, state, below);
   if (counted) return loops ? counted_consumption(state, state, below) : Consumption::kNone;
   const bool is_consumed =
       loops ||

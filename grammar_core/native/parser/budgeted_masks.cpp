@@ -9,8 +9,6 @@
 namespace syntagma {
 namespace {
 
-constexpr int kTallest = 255;  // what Vocabulary::height says at most
-
 // Configurations of the texts of tokens, with the characters that they took. Equal ones go on alike, so that
 // each is followed once by a byte, however many tokens lead to it.
 class TokenConfigurations {
@@ -81,7 +79,7 @@ const Row* Matcher::budgeted_mask(int64_t reach) {
     const TrieNode& n = trie[node];
     TimeLimit::tick();
     const int height = vocabulary.height(node);
-    if (reach > 0 && height < kTallest && n.characters + height <= reach) {
+    if (reach > 0 && height < Vocabulary::kTallest && n.characters + height <= reach) {
       node = n.subtree_end;
       continue;
     }

@@ -145,7 +145,7 @@ void Vocabulary::summarize_subtrees() {
   heights_.assign(trie_.size(), 0);
   for (uint32_t node = static_cast<uint32_t>(trie_.size()) - 2; node > 0; --node)
     heights_[parent[node]] =
-        static_cast<uint8_t>(std::max<int>(heights_[parent[node]], std::min(heights_[node] + 1, 255)));
+        static_cast<uint8_t>(std::max<int>(heights_[parent[node]], std::min(heights_[node] + 1, kTallest)));
   // Rests that are not whole UTF-8, token by token.
   for (uint32_t node = 1; node + 1 < trie_.size(); ++node) {
     const auto [first, last] = ranks_at(node);

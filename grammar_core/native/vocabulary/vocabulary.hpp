@@ -104,7 +104,8 @@ class Vocabulary {
   std::pair<uint32_t, uint32_t> ranks_below(uint32_t node) const {
     return {trie_[node + 1].first_rank, trie_[trie_[node].subtree_end].first_rank};
   }
-  // The most bytes that tokens through a node have behind it, up to 255.
+  // The most bytes that tokens through a node have behind it, up to kTallest.
+  static constexpr int kTallest = UINT8_MAX;
   int height(uint32_t node) const { return heights_[node]; }
   // What strings of JSON hold as it is, which is all but control characters, quotes and backslashes; the same
   // without those characters outside ASCII that classes single out; and that without the space too.
