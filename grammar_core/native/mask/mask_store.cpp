@@ -190,7 +190,7 @@ const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set, const FrameRo
     if (!is_shared || walk_.may_continue(static_cast<uint32_t>(place.node), place.reports))
       leaving.emplace_back(place.reports, place.node);
   auto result = std::make_unique<WalkResult>();
-  Row own = Row::from_ranges(*vocabulary_, std::move(ranges), findings.runs);
+  Row own = Row::from_ranges(*vocabulary_, std::move(ranges), findings.sets);
   if (!rows.empty()) {
     rows.push_back(&own);
     result->row = keep(Row::unite(*vocabulary_, rows));
@@ -253,6 +253,7 @@ void MaskStore::go_on(int32_t state, int32_t exit_set, WalkFindings& findings) {
   findings.consumed.insert(findings.consumed.end(), more.consumed.begin(), more.consumed.end());
   findings.leaving.insert(findings.leaving.end(), more.leaving.begin(), more.leaving.end());
   findings.handed_over.insert(findings.handed_over.end(), more.handed_over.begin(), more.handed_over.end());
+  findings.sets.insert(findings.sets.end(), more.sets.begin(), more.sets.end());
 }
 
 // Token sets stand at token boundaries only.

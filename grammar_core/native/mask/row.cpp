@@ -119,7 +119,7 @@ Row Row::from_sorted_ranges(const Vocabulary& vocabulary, std::span<const RankRa
 }
 
 Row Row::from_ranges(const Vocabulary& vocabulary, std::vector<RankRange> sorted,
-                     std::shared_ptr<const MaskWords> base) {
+                     std::span<const std::shared_ptr<const MaskWords>> sets) {
   if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
   size_t kept = 0;
   for (const RankRange& range : sorted) {
@@ -129,13 +129,15 @@ Row Row::from_ranges(const Vocabulary& vocabulary, std::vector<RankRange> sorted
       sorted[kept++] = range;
   }
   sorted.resize(kept);
-  if (base == nullptr) return from_sorted_ranges(vocabulary, sorted);
-  if (total(sorted) <= kMostFlipped) {
+  if (sets.empty()) return from_sorted_ranges(vocabulary, sorted);
+  if (sets.size() == 1 && total(sorted) <= kMostFlipped) {
     std::vector<uint32_t> flipped = ids_of(vocabulary, sorted);
-    std::erase_if(flipped, [&](uint32_t id) { return base->contains(id); });
-    return with_flipped(vocabulary, std::move(base), std::move(flipped));
+    std::erase_if(flipped, [&](uint32_t id) { return sets[0]->contains(id); });
+    return with_flipped(vocabulary, sets[0], std::move(flipped));
   }
-  std::vector<uint32_t> words = base->words();
+  std::vector<uint32_t> words = sets[0]->words();
+  for (const auto& set : sets.subspan(1))
+    for (size_t i = 0; i < words.size(); ++i) words[i] |= set->words()[i];
   add_ranges(vocabulary, sorted, words);
   return from_words(std::move(words));
 }

@@ -16,9 +16,9 @@ using RankRange = std::pair<uint32_t, uint32_t>;  // ranks from the first up to 
 
 class Row {
  public:
-  // From ranges of ranks in any order, with overlaps, and all of `base` unless it is null.
+  // From ranges of ranks in any order, with overlaps, and all of some sets.
   static Row from_ranges(const Vocabulary& vocabulary, std::vector<RankRange> ranges,
-                         std::shared_ptr<const MaskWords> base = nullptr);
+                         std::span<const std::shared_ptr<const MaskWords>> sets = {});
   static Row from_words(std::vector<uint32_t> words);
   static Row from_stop_tokens(const Vocabulary& vocabulary);
   // The allowed tokens of `row` that `words` has too.

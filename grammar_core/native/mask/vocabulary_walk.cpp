@@ -1,6 +1,7 @@
 #include "mask/vocabulary_walk.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "automaton/time_limit.hpp"
 #include "mask/nesting.hpp"
@@ -58,7 +59,7 @@ WalkFindings VocabularyWalk::run(int32_t start, std::span<const int32_t> origins
 void VocabularyWalk::walk_around_runs(int32_t start, const ByteRuns& runs, const ByteSet& behind,
                                       Leaving leaving, WalkFindings& findings) {
   const auto trie = vocabulary_.trie();
-  findings.runs = runs.tokens();
+  findings.sets.push_back(runs.tokens());
   for (int byte = behind.next(-1); byte < 256; byte = behind.next(byte))
     for (const uint32_t node : runs.ends(static_cast<uint8_t>(byte))) {
       const TrieNode& n = trie[node];
@@ -67,10 +68,9 @@ void VocabularyWalk::walk_around_runs(int32_t start, const ByteRuns& runs, const
       path_[n.depth - 1] = {state, 0};
       walk_nodes(node, n.subtree_end, false, leaving, findings);
     }
-  path_[0] = {start, 0};
   ByteSet others = walker_.live_bytes(start);
   others.remove(runs.bytes());
-  walk_nodes(first_child(0, others), trie[0].subtree_end, false, leaving, findings);
+  walk_root(start, others, leaving, findings);
 }
 
 void VocabularyWalk::walk_below(uint32_t origin, int32_t start, bool counted, Leaving leaving,
@@ -105,32 +105,33 @@ void VocabularyWalk::walk_nodes(uint32_t first, uint32_t end, bool counted, Leav
           n.subtree_end == node + 1 ? after_subtree(node) : first_child(node, walker_.reading_bytes(reading));
       continue;
     }
-    const auto [iterations, extra] = step_to(state, before, n.byte, n.characters, counted, findings);
-    add_consumed(findings.consumed, vocabulary_.ranks_at(node), extra);
-    if (n.subtree_end == node + 1) {
-      node = after_subtree(node);
-      continue;
-    }
-    const bool is_handed_over =
-        !counted && n.subtree_end - node >= kHandedOver && walker_.has_inner_frame(state);
-    const Consumption below =
-        is_handed_over ? Consumption::kNone : consumption_below(before.state, state, node, counted);
-    if (below != Consumption::kNone) {
-      const bool is_total = below == Consumption::kTotal;
-      add_consumed(findings.consumed, vocabulary_.ranks_below(node), is_total ? extra + n.characters : extra,
-                   is_total);
-      node = after_subtree(node);
-      continue;
-    }
-    add_leaving_at(node, state, iterations, leaving, findings);
-    if (is_handed_over) findings.handed_over.push_back({state, static_cast<int32_t>(node)});
-    if (is_handed_over || !walker_.has_items(state)) {
-      node = after_subtree(node);
-      continue;
-    }
-    path_[n.depth] = {state, iterations};
-    node = first_below(node, counted, extra, leaving, findings);
+    node = arrive(node, state, counted, leaving, findings);
   }
+}
+
+// With the state that the byte of `node` led to; returns the node to go on with.
+uint32_t VocabularyWalk::arrive(uint32_t node, int32_t state, bool counted, Leaving leaving,
+                                WalkFindings& findings) {
+  const TrieNode& n = vocabulary_.trie()[node];
+  const PathEntry& before = path_[n.depth - 1];
+  const auto [iterations, extra] = step_to(state, before, n.byte, n.characters, counted, findings);
+  add_consumed(findings.consumed, vocabulary_.ranks_at(node), extra);
+  if (n.subtree_end == node + 1) return after_subtree(node);
+  const bool is_handed_over =
+      !counted && n.subtree_end - node >= kHandedOver && walker_.has_inner_frame(state);
+  const Consumption below =
+      is_handed_over ? Consumption::kNone : consumption_below(before.state, state, node, counted);
+  if (below != Consumption::kNone) {
+    const bool is_total = below == Consumption::kTotal;
+    add_consumed(findings.consumed, vocabulary_.ranks_below(node), is_total ? extra + n.characters : extra,
+                 is_total);
+    return after_subtree(node);
+  }
+  add_leaving_at(node, state, iterations, leaving, findings);
+  if (is_handed_over) findings.handed_over.push_back({state, static_cast<int32_t>(node)});
+  if (is_handed_over || !walker_.has_items(state)) return after_subtree(node);
+  path_[n.depth] = {state, iterations};
+  return first_below(node, counted, extra, leaving, findings);
 }
 
 // After one more byte.
@@ -171,7 +172,75 @@ uint32_t VocabularyWalk::first_below(uint32_t node, bool counted, int32_t extra,
       walk_plain(node, text, counted, leaving, findings);
       return n.subtree_end;
     }
+  if (node == 0 && !counted && vocabulary_.fan(0) != nullptr) {
+    const int32_t start = path_[0].state;
+    walk_root(start, walker_.live_bytes(start), leaving, findings);
+    return n.subtree_end;
+  }
   return first_child(node, walker_.live_bytes(path_[n.depth].state));
+}
+
+// From the root, which has many children, over those whose byte is in `bytes`: in the order of bytes, so that
+// what is consumed is in the order of ranks, and with the characters of a group at once where all of them
+// lead to one state.
+void VocabularyWalk::walk_root(int32_t start, const ByteSet& bytes, Leaving leaving, WalkFindings& findings) {
+  const FirstCharacters& first = vocabulary_.first_characters();
+  const Fan& fan = *vocabulary_.fan(0);
+  const auto trie = vocabulary_.trie();
+  std::array<int32_t, kGroupCount> targets;
+  targets.fill(kNone);
+  for (int group = kFirstLeadGroup; group <= kOtherLeadsGroup; ++group) {
+    if (first.tokens(group) == nullptr || !bytes.contains_all(first.leads(group))) continue;
+    targets[group] = walker_.only_target(start, GroupSet{1} << group);
+    if (targets[group] != kNone) findings.sets.push_back(first.tokens(group));
+  }
+  const uint32_t beyond_ascii = fan.next_child(0x7F, fan.bytes);
+  path_[0] = {start, 0};
+  walk_nodes(first_child(0, bytes), beyond_ascii != 0 ? beyond_ascii : trie[0].subtree_end, false, leaving,
+             findings);
+  for (uint32_t node = fan.next_child(0x7F, bytes); node != 0;
+       node = fan.next_child(trie[node].byte, bytes)) {
+    const int32_t target = targets[group_of(trie[node].byte)];
+    if (target != kNone) {
+      walk_behind_first(trie[node].byte, start, target, leaving, findings);
+    } else {
+      path_[0] = {start, 0};
+      walk_nodes(node, trie[node].subtree_end, false, leaving, findings);
+    }
+  }
+}
+
+// Tokens that begin with one of the characters of a lead byte, all of which lead to `target`, and go on.
+void VocabularyWalk::walk_behind_first(uint8_t lead, int32_t start, int32_t target, Leaving leaving,
+                                       WalkFindings& findings) {
+  const auto trie = vocabulary_.trie();
+  const FirstCharacters& first = vocabulary_.first_characters();
+  GroupSet live = 0;
+  if (walker_.has_items(target)) {
+    const ByteSet bytes = walker_.live_bytes(target);
+    for (int byte = bytes.next(-1); byte < 256; byte = bytes.next(byte))
+      live |= GroupSet{1} << group_of(static_cast<uint8_t>(byte));
+  }
+  const bool leaves = walker_.reports(target) != 0;
+  const GroupSet loop = walker_.has_items(target) ? walker_.loop_groups(target) : 0;
+  for (const FirstCharacters::Longer& longer : first.longer(lead)) {
+    TimeLimit::tick();
+    if (!leaves && (longer.groups_below & live) == 0) continue;
+    if ((longer.groups_below & ~loop) == 0 && !leaves) {
+      add_consumed(findings.consumed, {longer.first_rank, longer.end_rank}, 0);
+      continue;
+    }
+    const TrieNode& n = trie[longer.node];
+    path_[n.depth - 1] = {target, 0};
+    walk_nodes(arrive(longer.node, target, false, leaving, findings), n.subtree_end, false, leaving,
+               findings);
+  }
+  for (const uint32_t node : first.broken(lead)) {
+    int32_t state = start;
+    for (const char c : vocabulary_.text_before(node)) state = walker_.next(state, static_cast<uint8_t>(c));
+    path_[trie[node].depth - 1] = {state, 0};
+    walk_nodes(node, trie[node].subtree_end, false, leaving, findings);
+  }
 }
 
 // The first child of a node on the path whose byte is in `wanted`, or what comes after the node. Where the

@@ -50,7 +50,7 @@ struct WalkFindings {
   std::vector<ConsumedTokens> consumed;
   std::vector<LeavingPlace> leaving;
   std::vector<Handover> handed_over;
-  std::shared_ptr<const MaskWords> runs;  // tokens that are consumed too, or null
+  std::vector<std::shared_ptr<const MaskWords>> sets;  // of tokens that are consumed too
   bool countable = true;  // iterations are the same in all readings, so the numbers above hold
 };
 
@@ -109,6 +109,10 @@ class VocabularyWalk {
   bool reads_runs(int32_t start, const ByteRuns& runs, ByteSet& behind);
   void walk_around_runs(int32_t start, const ByteRuns& runs, const ByteSet& behind, Leaving leaving,
                         WalkFindings& findings);
+  void walk_behind_first(uint8_t lead, int32_t start, int32_t target, Leaving leaving,
+                         WalkFindings& findings);
+  void walk_root(int32_t start, const ByteSet& bytes, Leaving leaving, WalkFindings& findings);
+  uint32_t arrive(uint32_t node, int32_t state, bool counted, Leaving leaving, WalkFindings& findings);
   void walk_nodes(uint32_t first, uint32_t end, bool counted, Leaving leaving, WalkFindings& findings);
   void walk_below(uint32_t origin, int32_t start, bool counted, Leaving leaving, WalkFindings& findings);
   uint32_t first_below(uint32_t node, bool counted, int32_t extra, Leaving leaving, WalkFindings& findings);

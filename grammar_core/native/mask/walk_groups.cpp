@@ -13,15 +13,6 @@ constexpr size_t kMostSafeStates = 48;
 constexpr int32_t kNarrow = 4;
 constexpr size_t kMostReached = 128;  // states up to which a dead end is looked for
 
-// Well-formed characters by lead byte (Unicode Standard, table 3-7): after the lead, the second byte's range.
-struct LeadRange {
-  int first, last, low, high, rest;
-};
-constexpr LeadRange kLeads[] = {{0xC2, 0xDF, 0x80, 0xBF, 1}, {0xE0, 0xE0, 0xA0, 0xBF, 2},
-                                {0xE1, 0xEC, 0x80, 0xBF, 2}, {0xED, 0xED, 0x80, 0x9F, 2},
-                                {0xEE, 0xEF, 0x80, 0xBF, 2}, {0xF0, 0xF0, 0x90, 0xBF, 3},
-                                {0xF1, 0xF3, 0x80, 0xBF, 3}, {0xF4, 0xF4, 0x80, 0x8F, 3}};
-
 // Those that are not part of a longer character, or begin one.
 const ByteSet& bytes_of(int group) {
   static const std::vector<ByteSet> bytes = [] {

@@ -87,6 +87,7 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> sto
   build_fans();
   for (unsigned set = 0; set < kSpaceSets; ++set) space_runs_.emplace_back(*this, space_set(set));
   for (const ByteSet& letters : letter_sets()) letter_runs_.emplace_back(*this, letters);
+  first_characters_ = std::make_unique<FirstCharacters>(*this);
 }
 
 bool Vocabulary::is_stop_token(int32_t id) const {
@@ -271,7 +272,8 @@ size_t Vocabulary::memory_bytes() const {
   return runs + bytes_.size() + token_begin_.size() * sizeof(uint32_t) +
          token_at_rank_.size() * sizeof(int32_t) + trie_.size() * sizeof(TrieNode) +
          fans_.size() * (sizeof(Fan) + 32 * sizeof(uint32_t)) + heights_.size() +
-         kPlainTexts * plain_texts_[1].unplain.size() * sizeof(UnplainNode) + text_mask_->memory_bytes();
+         kPlainTexts * plain_texts_[1].unplain.size() * sizeof(UnplainNode) + text_mask_->memory_bytes() +
+         first_characters_->memory_bytes();
 }
 
 }  // namespace syntagma

@@ -14,6 +14,7 @@
 
 #include "automaton/byte_set.hpp"
 #include "vocabulary/byte_runs.hpp"
+#include "vocabulary/first_characters.hpp"
 #include "vocabulary/mask_words.hpp"
 
 namespace syntagma {
@@ -21,7 +22,6 @@ namespace syntagma {
 // Sets of bytes coarse enough for one word: every group of ASCII lies in a handful of ranges. Lead bytes with
 // characters that classes single out, such as spaces and ends of lines, are groups of their own, all others
 // are one, and so are all bytes that continue a character. `kBrokenUtf8` marks text that is not whole UTF-8.
-using GroupSet = uint64_t;
 constexpr uint8_t kSingleLeads[] = {0xC2, 0xE1, 0xE2, 0xE3, 0xEF};
 constexpr int kFirstLeadGroup = 50;  // of the first of these
 constexpr int kOtherLeadsGroup = kFirstLeadGroup + static_cast<int>(std::size(kSingleLeads));
@@ -131,6 +131,7 @@ class Vocabulary {
   const ByteRuns& space_runs(unsigned set) const { return space_runs_[set]; }
   // Runs of one of `letter_sets`, by its number.
   const ByteRuns& letter_runs(size_t set) const { return letter_runs_[set]; }
+  const FirstCharacters& first_characters() const { return *first_characters_; }
   // All tokens that are text.
   const std::shared_ptr<const MaskWords>& text_mask() const { return text_mask_; }
   int32_t longest_token() const { return longest_token_; }
@@ -157,6 +158,7 @@ class Vocabulary {
   mutable std::mutex up_to_mutex_;
   mutable std::map<int32_t, std::vector<uint32_t>> up_to_;
   std::vector<ByteRuns> space_runs_, letter_runs_;
+  std::unique_ptr<const FirstCharacters> first_characters_;
   std::shared_ptr<const MaskWords> text_mask_;
   int32_t longest_token_ = 0;
 };
