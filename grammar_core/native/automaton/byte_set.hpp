@@ -32,6 +32,7 @@ class ByteSet {
       if ((other.words_[i] & ~words_[i]) != 0) return false;
     return true;
   }
+  bool intersects(const ByteSet& other) const { return next_common(-1, other) < 256; }
   // The smallest member after `byte` that `other` has too, or 256.
   int next_common(int byte, const ByteSet& other) const {
     for (int word = (byte + 1) >> 6; word < 4; ++word) {

@@ -106,7 +106,9 @@ std::unique_ptr<MaskStore::CountedWalk> MaskStore::run_counted_walk(int32_t star
   }
   for (const LeavingPlace& place : walk->findings.leaving)
     walk->most = std::max(walk->most, place.iterations);
-  walk->by_characters = keep(Row::from_ranges(*vocabulary_, by_characters));
+  walk->most = std::max(walk->most, walk->findings.longest_run);
+  walk->by_characters = keep(Row::from_ranges(*vocabulary_, by_characters, walk->findings.sets));
+  walk->findings.sets.clear();
   return walk;
 }
 

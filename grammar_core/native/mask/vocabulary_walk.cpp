@@ -37,16 +37,16 @@ WalkFindings VocabularyWalk::run(int32_t start, std::span<const int32_t> origins
   visited_ = 0;
   WalkFindings findings;
   findings.consumed.reserve(kLikelyRanges);
-  if (!counted && origins.size() == 1 && origins[0] == 0) {
-    const std::vector<int32_t> readings = walker_.readings(start);
+  if (origins.size() == 1 && origins[0] == 0) {
+    const std::vector<int32_t> readings = counted ? std::vector<int32_t>{} : walker_.readings(start);
     for (const int32_t reading : readings) {
       path_[0] = {start, 0, kNone, reading};
       walk_nodes(first_child(0, walker_.reading_bytes(reading)), vocabulary_.trie()[0].subtree_end, false,
                  leaving, findings);
     }
     if (!readings.empty()) return findings;
-    if (const auto [runs, behind] = consumed_runs(start); runs != nullptr) {
-      walk_around_runs(start, *runs, behind, leaving, findings);
+    if (const ConsumedRuns consumed = consumed_runs(start, counted); consumed.runs != nullptr) {
+      walk_around_runs(start, consumed, counted, leaving, findings);
       return findings;
     }
   }
@@ -56,21 +56,42 @@ WalkFindings VocabularyWalk::run(int32_t start, std::span<const int32_t> origins
 }
 
 // From the root, without a step for each run.
-void VocabularyWalk::walk_around_runs(int32_t start, const ByteRuns& runs, const ByteSet& behind,
+void VocabularyWalk::walk_around_runs(int32_t start, const ConsumedRuns& consumed, bool counted,
                                       Leaving leaving, WalkFindings& findings) {
   const auto trie = vocabulary_.trie();
-  findings.sets.push_back(runs.tokens());
-  for (int byte = behind.next(-1); byte < 256; byte = behind.next(byte))
-    for (const uint32_t node : runs.ends(static_cast<uint8_t>(byte))) {
-      const TrieNode& n = trie[node];
-      int32_t state = start;
-      for (const char c : vocabulary_.text_before(node)) state = walker_.next(state, static_cast<uint8_t>(c));
-      path_[n.depth - 1] = {state, 0};
-      walk_nodes(node, n.subtree_end, false, leaving, findings);
+  const ByteRuns& runs = *consumed.runs;
+  const auto is_within = [&](const ByteRuns::End& end) { return trie[end.last].depth <= consumed.longest; };
+  if (runs.tokens() != nullptr) {
+    if (consumed.longest < runs.longest()) {
+      std::vector<uint32_t> words = vocabulary_.tokens_up_to(consumed.longest);
+      for (size_t i = 0; i < words.size(); ++i) words[i] &= runs.tokens()->words()[i];
+      findings.sets.push_back(std::make_shared<MaskWords>(std::move(words)));
+    } else {
+      findings.sets.push_back(runs.tokens());
     }
+  }
+  findings.longest_run = consumed.longest;
+  for (int byte = consumed.behind.next(-1); byte < 256; byte = consumed.behind.next(byte))
+    for (const ByteRuns::End& end : runs.ends(static_cast<uint8_t>(byte))) {
+      if (!is_within(end)) continue;
+      const TrieNode& n = trie[end.node];
+      int32_t state = start;
+      for (const char c : vocabulary_.text_before(end.node))
+        state = walker_.next(state, static_cast<uint8_t>(c));
+      path_[n.depth - 1] = {state, counted ? n.depth - 1 : 0};
+      walk_nodes(end.node, n.subtree_end, counted, leaving, findings);
+    }
+  if (consumed.reports != 0) {
+    const ByteSet& next = follow(consumed.reports).bytes;
+    for (int byte = next.next(-1); byte < 256; byte = next.next(byte))
+      for (const ByteRuns::End& end : runs.ends(static_cast<uint8_t>(byte)))
+        if (is_within(end))
+          findings.leaving.push_back(
+              {consumed.reports, static_cast<int32_t>(end.last), trie[end.last].depth});
+  }
   ByteSet others = walker_.live_bytes(start);
   others.remove(runs.bytes());
-  walk_root(start, others, leaving, findings);
+  walk_root(start, others, counted, leaving, findings);
 }
 
 void VocabularyWalk::walk_below(uint32_t origin, int32_t start, bool counted, Leaving leaving,
@@ -174,7 +195,7 @@ uint32_t VocabularyWalk::first_below(uint32_t node, bool counted, int32_t extra,
     }
   if (node == 0 && !counted && vocabulary_.fan(0) != nullptr) {
     const int32_t start = path_[0].state;
-    walk_root(start, walker_.live_bytes(start), leaving, findings);
+    walk_root(start, walker_.live_bytes(start), false, leaving, findings);
     return n.subtree_end;
   }
   return first_child(node, walker_.live_bytes(path_[n.depth].state));
@@ -183,29 +204,25 @@ uint32_t VocabularyWalk::first_below(uint32_t node, bool counted, int32_t extra,
 // From the root, which has many children, over those whose byte is in `bytes`: in the order of bytes, so that
 // what is consumed is in the order of ranks, and with the characters of a group at once where all of them
 // lead to one state.
-void VocabularyWalk::walk_root(int32_t start, const ByteSet& bytes, Leaving leaving, WalkFindings& findings) {
+void VocabularyWalk::walk_root(int32_t start, const ByteSet& bytes, bool counted, Leaving leaving,
+                               WalkFindings& findings) {
   const FirstCharacters& first = vocabulary_.first_characters();
   const Fan& fan = *vocabulary_.fan(0);
   const auto trie = vocabulary_.trie();
   std::array<int32_t, kGroupCount> targets;
   targets.fill(kNone);
-  for (int group = kFirstLeadGroup; group <= kOtherLeadsGroup; ++group) {
+  for (int group = kFirstLeadGroup; group <= kOtherLeadsGroup && !counted; ++group) {
     if (first.tokens(group) == nullptr || !bytes.contains_all(first.leads(group))) continue;
     targets[group] = walker_.only_target(start, GroupSet{1} << group);
     if (targets[group] != kNone) findings.sets.push_back(first.tokens(group));
   }
-  const uint32_t beyond_ascii = fan.next_child(0x7F, fan.bytes);
-  path_[0] = {start, 0};
-  walk_nodes(first_child(0, bytes), beyond_ascii != 0 ? beyond_ascii : trie[0].subtree_end, false, leaving,
-             findings);
-  for (uint32_t node = fan.next_child(0x7F, bytes); node != 0;
-       node = fan.next_child(trie[node].byte, bytes)) {
+  for (uint32_t node = fan.next_child(-1, bytes); node != 0; node = fan.next_child(trie[node].byte, bytes)) {
     const int32_t target = targets[group_of(trie[node].byte)];
     if (target != kNone) {
       walk_behind_first(trie[node].byte, start, target, leaving, findings);
     } else {
       path_[0] = {start, 0};
-      walk_nodes(node, trie[node].subtree_end, false, leaving, findings);
+      walk_nodes(node, trie[node].subtree_end, counted, leaving, findings);
     }
   }
 }

@@ -50,7 +50,10 @@ struct WalkFindings {
   std::vector<ConsumedTokens> consumed;
   std::vector<LeavingPlace> leaving;
   std::vector<Handover> handed_over;
-  std::vector<std::shared_ptr<const MaskWords>> sets;  // of tokens that are consumed too
+  // Sets of tokens that are consumed too; when iterations are counted, with `extra` 0, and bytes of their
+  // longest token.
+  std::vector<std::shared_ptr<const MaskWords>> sets;
+  int32_t longest_run = 0;
   bool countable = true;  // iterations are the same in all readings, so the numbers above hold
 };
 
@@ -105,13 +108,20 @@ class VocabularyWalk {
     int32_t reading = kNone;
   };
   Place next_place(const PathEntry& before, uint8_t byte);
-  std::pair<const ByteRuns*, ByteSet> consumed_runs(int32_t start);
-  bool reads_runs(int32_t start, const ByteRuns& runs, ByteSet& behind);
-  void walk_around_runs(int32_t start, const ByteRuns& runs, const ByteSet& behind, Leaving leaving,
+  // Runs that a state reads, up to a length.
+  struct ConsumedRuns {
+    const ByteRuns* runs = nullptr;
+    int longest = 0;
+    ByteSet behind = {};  // bytes that may come behind a run, and maybe others
+    int32_t reports = 0;  // handed to the base after every byte
+  };
+  ConsumedRuns consumed_runs(int32_t start, bool counted);
+  bool reads_runs(int32_t start, bool counted, ConsumedRuns& consumed);
+  void walk_around_runs(int32_t start, const ConsumedRuns& consumed, bool counted, Leaving leaving,
                         WalkFindings& findings);
   void walk_behind_first(uint8_t lead, int32_t start, int32_t target, Leaving leaving,
                          WalkFindings& findings);
-  void walk_root(int32_t start, const ByteSet& bytes, Leaving leaving, WalkFindings& findings);
+  void walk_root(int32_t start, const ByteSet& bytes, bool counted, Leaving leaving, WalkFindings& findings);
   uint32_t arrive(uint32_t node, int32_t state, bool counted, Leaving leaving, WalkFindings& findings);
   void walk_nodes(uint32_t first, uint32_t end, bool counted, Leaving leaving, WalkFindings& findings);
   void walk_below(uint32_t origin, int32_t start, bool counted, Leaving leaving, WalkFindings& findings);

@@ -1,6 +1,6 @@
 // What a state of a walk consumes at once, without a step for every node.
 #include <algorithm>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -17,47 +17,67 @@ constexpr int kMostSurvived = 24;       // characters; dead ends farther off are
 
 }  // namespace
 
-// Runs of which a state reads all, before it leads anywhere else, and bytes that may come behind them; or
-// null.
-std::pair<const ByteRuns*, ByteSet> VocabularyWalk::consumed_runs(int32_t start) {
-  ByteSet behind;
+// Runs of which a state reads all up to a length, before it leads anywhere else; or none.
+VocabularyWalk::ConsumedRuns VocabularyWalk::consumed_runs(int32_t start, bool counted) {
   const ByteSet live = walker_.live_bytes(start);
-  if (vocabulary_.fan(0) == nullptr) return {nullptr, behind};
+  if (vocabulary_.fan(0) == nullptr) return {};
+  ConsumedRuns consumed;
   if (!live.contains('a')) {
     unsigned set = 0;
     for (size_t i = 0; i < kSpaces.size(); ++i)
       if (live.contains(kSpaces[i])) set |= 1U << i;
-    if (set == 0) return {nullptr, behind};
-    const ByteRuns& runs = vocabulary_.space_runs(set);
-    return {reads_runs(start, runs, behind) ? &runs : nullptr, behind};
+    if (set == 0) return {};
+    consumed.runs = &vocabulary_.space_runs(set);
+    return reads_runs(start, counted, consumed) ? consumed : ConsumedRuns{};
   }
-  if (live.contains_all(vocabulary_.plain_texts().back().first_bytes)) return {nullptr, behind};
+  if (live.contains_all(vocabulary_.plain_texts().back().first_bytes)) return {};
   for (size_t i = 0; i < kLetterSets; ++i) {
     if (!live.contains_all(letter_sets()[i])) continue;
-    const ByteRuns& runs = vocabulary_.letter_runs(i);
-    if (reads_runs(start, runs, behind)) return {&runs, behind};
+    consumed.runs = &vocabulary_.letter_runs(i);
+    if (reads_runs(start, counted, consumed)) return consumed;
   }
-  return {nullptr, behind};
+  return {};
 }
 
-// Whether all runs can be read without anything handed to the base; then also bytes that come next.
-bool VocabularyWalk::reads_runs(int32_t start, const ByteRuns& runs, ByteSet& behind) {
+// Whether all runs up to a length can be read, and no longer ones, and what else is to be known of that.
+// When iterations are counted, every byte must finish one.
+bool VocabularyWalk::reads_runs(int32_t start, bool counted, ConsumedRuns& consumed) {
+  const ByteRuns& runs = *consumed.runs;
   std::vector<std::pair<int32_t, int>> reached{{start, 0}};  // with the bytes that it takes
-  std::unordered_set<int32_t> seen;
-  behind = {};
+  std::unordered_map<int32_t, int> depths;
+  bool comes_again = false;
+  const int first = runs.bytes().next(-1);
+  consumed.behind = {};
+  consumed.longest = runs.longest();
   for (size_t i = 0; i < reached.size(); ++i) {
     const auto [from, depth] = reached[i];
-    if (i > 0) behind.merge(walker_.live_bytes(from));
+    const ByteSet live = walker_.live_bytes(from);
+    if (i > 0) consumed.behind.merge(live);
     if (depth == runs.longest()) continue;
+    if (!live.intersects(runs.bytes())) {
+      if (depth == 0 || reached.back().second > depth) return false;
+      consumed.longest = depth;
+      continue;
+    }
+    if (depth == consumed.longest || !live.contains_all(runs.bytes())) return false;
     for (int byte = runs.bytes().next(-1); byte < 256; byte = runs.bytes().next(byte)) {
       TimeLimit::tick();
       const int32_t target = walker_.next(from, static_cast<uint8_t>(byte));
-      if (target == kNone || walker_.reports(target) != 0) return false;
-      if (seen.insert(target).second) reached.emplace_back(target, depth + 1);
+      if (target == kNone) return false;
+      const int32_t reports = walker_.reports(target);
+      if (reports != consumed.reports && (i > 0 || byte > first || !counted)) return false;
+      consumed.reports = reports;
+      if (counted && (walker_.finished_iterations(from, static_cast<uint8_t>(byte)) != 1 ||
+                      walker_.iterations_ahead(target) != 0))
+        return false;
+      const auto [known, added] = depths.emplace(target, depth + 1);
+      comes_again |= known->second <= depth;
+      if (added) reached.emplace_back(target, depth + 1);
     }
     if (reached.size() > kMostRunStates) return false;
   }
-  return true;
+  if (comes_again && consumed.longest < runs.longest()) return false;
+  return consumed.reports == 0 || !runs.bytes().intersects(follow(consumed.reports).bytes);
 }
 
 // Plain text that the state of a node on the path consumes below it, like `consumption_below`, and how its

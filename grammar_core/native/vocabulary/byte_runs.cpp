@@ -23,7 +23,7 @@ ByteSet class_of(bool upper_case, bool digits, std::string_view signs) {
 ByteRuns::ByteRuns(const Vocabulary& vocabulary, const ByteSet& bytes) : bytes_(bytes) {
   const auto trie = vocabulary.trie();
   std::vector<uint32_t> words(vocabulary.mask_words(), 0), pending{0};
-  std::vector<std::pair<uint8_t, uint32_t>> ends;
+  std::vector<std::pair<uint8_t, End>> ends;
   while (!pending.empty()) {
     const uint32_t node = pending.back();
     pending.pop_back();
@@ -37,14 +37,16 @@ ByteRuns::ByteRuns(const Vocabulary& vocabulary, const ByteSet& bytes) : bytes_(
       if (bytes.contains(trie[child].byte))
         pending.push_back(child);
       else if (node != 0)
-        ends.emplace_back(trie[child].byte, child);
+        ends.push_back({trie[child].byte, {child, node}});
     }
   }
   if (std::any_of(words.begin(), words.end(), [](uint32_t word) { return word != 0; }))
     tokens_ = std::make_shared<MaskWords>(std::move(words));
-  std::sort(ends.begin(), ends.end());
-  for (const auto& [byte, node] : ends) {
-    ends_.push_back(node);
+  std::sort(ends.begin(), ends.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.first, a.second.node) < std::pair(b.first, b.second.node);
+  });
+  for (const auto& [byte, end] : ends) {
+    ends_.push_back(end);
     ends_begin_[byte + 1] = static_cast<uint32_t>(ends_.size());
   }
   for (size_t byte = 0; byte < 256; ++byte)

@@ -27,21 +27,25 @@ class ByteRuns {
   const ByteSet& bytes() const { return bytes_; }
   // Tokens that are runs; null if there are none.
   const std::shared_ptr<const MaskWords>& tokens() const { return tokens_; }
-  // Trie nodes of `byte`, which is in no run, behind a run of at least one byte.
-  std::span<const uint32_t> ends(uint8_t byte) const {
+  // A trie node behind a run of at least one byte, which ends at `last`.
+  struct End {
+    uint32_t node, last;
+  };
+  // Those whose byte is `byte`, which is in no run.
+  std::span<const End> ends(uint8_t byte) const {
     return {ends_.data() + ends_begin_[byte], ends_.data() + ends_begin_[byte + 1]};
   }
   // Bytes of the longest run that tokens begin with.
   int longest() const { return longest_; }
   size_t memory_bytes() const {
-    return sizeof(ByteRuns) + ends_.capacity() * sizeof(uint32_t) +
+    return sizeof(ByteRuns) + ends_.capacity() * sizeof(End) +
            (tokens_ != nullptr ? tokens_->memory_bytes() : 0);
   }
 
  private:
   ByteSet bytes_;
   std::shared_ptr<const MaskWords> tokens_;
-  std::vector<uint32_t> ends_;
+  std::vector<End> ends_;
   std::array<uint32_t, 257> ends_begin_{};
   int longest_ = 0;
 };
