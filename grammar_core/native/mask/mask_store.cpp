@@ -199,7 +199,7 @@ const WalkResult* MaskStore::walk(int32_t start, int32_t exit_set, const FrameRo
   }
   result->row = with_token_sets(result->row, start, exit_set);
   result->exits = group_exits(std::move(leaving));
-  if (is_shared) share(shared, reports, &findings, *result);
+  if (is_shared) share(shared, reports, findings.all_leaving ? &findings : nullptr, *result);
   return results_.emplace(key, std::move(result)).first->second.get();
 }
 

@@ -82,6 +82,7 @@ void VocabularyWalk::walk_around_runs(int32_t start, const ConsumedRuns& consume
       walk_nodes(end.node, n.subtree_end, counted, leaving, findings);
     }
   if (consumed.reports != 0) {
+    findings.all_leaving = false;
     const ByteSet& next = follow(consumed.reports).bytes;
     for (int byte = next.next(-1); byte < 256; byte = next.next(byte))
       for (const ByteRuns::End& end : runs.ends(static_cast<uint8_t>(byte)))

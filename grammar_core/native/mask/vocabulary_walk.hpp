@@ -54,7 +54,8 @@ struct WalkFindings {
   // longest token.
   std::vector<std::shared_ptr<const MaskWords>> sets;
   int32_t longest_run = 0;
-  bool countable = true;  // iterations are the same in all readings, so the numbers above hold
+  bool all_leaving = true;  // false if some places are left out where tokens do not go on with what follows
+  bool countable = true;    // iterations are the same in all readings, so the numbers above hold
 };
 
 // What of a whole walk is to be changed to get that of another state.

@@ -65,7 +65,7 @@ bool VocabularyWalk::reads_runs(int32_t start, bool counted, ConsumedRuns& consu
       const int32_t target = walker_.next(from, static_cast<uint8_t>(byte));
       if (target == kNone) return false;
       const int32_t reports = walker_.reports(target);
-      if (reports != consumed.reports && (i > 0 || byte > first || !counted)) return false;
+      if (reports != consumed.reports && (i > 0 || byte > first)) return false;
       consumed.reports = reports;
       if (counted && (walker_.finished_iterations(from, static_cast<uint8_t>(byte)) != 1 ||
                       walker_.iterations_ahead(target) != 0))
