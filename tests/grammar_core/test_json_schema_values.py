@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from grammar_core import Grammar
 from tests.grammar_core.schema_texts import check
 
 CASES: list[tuple[str, Any, list[str], list[str]]] = [
@@ -94,6 +95,30 @@ def test_every_spelling() -> None:
 
 def test_an_enum_of_ten_thousand_strings() -> None:
     check({"enum": [f"value {i}" for i in range(10_000)]}, ['"value 9999"', '"value 0"'], ['"value 10000"'])
+
+
+def test_alternatives_with_the_same_bounds_are_one_automaton() -> None:
+    """A differential test with another validator met masks of half a second: every combination of patterns in
+    `anyOf` and `not`, all with the same bounds, was an alternative whose characters were counted apart."""
+
+    def some_of(first: str, second: str) -> dict[str, Any]:
+        return {"not": {"not": {"anyOf": [{"pattern": first}, {"pattern": second}]}}}
+
+    schema = {
+        "type": "string",
+        "allOf": [
+            some_of("a", "b"),
+            some_of("c", "d"),
+            some_of("^e", "f$"),
+            {"minLength": 5},
+            {"maxLength": 8},
+        ],
+    }
+    accepted = ["ac--f", "e--bd", "eeedaf", "acbdeeef", "ea-c-"]
+    refused = ["acf", "eac", "ac---", "e-a--", "--c-f", "ac-------f"]
+    check(schema, [f'"{text}"' for text in accepted], [f'"{text}"' for text in refused])
+    counted = sum(repr(rule).count("CountedAutomaton(") for rule in Grammar.from_json_schema(schema).rules)
+    assert counted == 1
 
 
 def test_a_hundred_thousand_characters() -> None:

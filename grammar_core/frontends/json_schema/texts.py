@@ -221,10 +221,18 @@ class TextLanguage:
         return quoted(speller.automaton(self.language))
 
     def is_spelled_by_automaton(self) -> bool:
-        """Whether the set is spelled as an automaton, whose length is not counted."""
-        if self._values is not None or self._low or self._high is not None:
-            return False
-        return bool(self._excluded) or len(self._patterns) > 1
+        """Whether the set is spelled as an automaton, or as one whose characters are counted."""
+        return self._values is None and (bool(self._excluded) or len(self._patterns) > 1)
+
+    @property
+    def bounds(self) -> tuple[int, int | None]:
+        """The bounds on the length that the description has."""
+        return self._low, self._high
+
+    def joined(self, other: TextLanguage) -> TextLanguage:
+        """The strings in either of two sets with the same bounds. Raises GrammarLimitError."""
+        whole = _of_language(self._of_any_length.union(other._of_any_length))
+        return whole.intersect(TextLanguage.length(self._low, self._high))
 
     def given_values(self) -> list[str] | None:
         """The strings, if the set was given as a list of them."""
@@ -312,18 +320,19 @@ class TextLanguage:
 
 
 def join_automata(languages: list[TextLanguage]) -> list[TextLanguage]:
-    """The same strings, with the sets that are spelled as automata in one of them.
+    """The same strings, with the sets that are spelled as automata in one of them for each pair of bounds.
 
     What a text may be read as is then one state, not one for each set.
     """
-    joined = [language for language in languages if language.is_spelled_by_automaton()]
-    if len(joined) < 2:
-        return languages
+    by_bounds: dict[tuple[int, int | None], list[TextLanguage]] = {}
+    for language in languages:
+        if language.is_spelled_by_automaton():
+            by_bounds.setdefault(language.bounds, []).append(language)
+    kept = [language for language in languages if not language.is_spelled_by_automaton()]
     try:
-        whole = reduce(TextLanguage.union, joined)
+        return kept + [reduce(TextLanguage.joined, sets) for sets in by_bounds.values()]
     except GrammarLimitError:
         return languages
-    return [language for language in languages if language not in joined] + [whole]
 
 
 def _meet(languages: list[RegularLanguage]) -> RegularLanguage:
