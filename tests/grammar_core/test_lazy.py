@@ -60,3 +60,20 @@ def test_a_rule_that_is_always_empty_inside_of_a_rule_with_a_budget() -> None:
     assert not matcher.accept_string("c")
     assert matcher.is_completed()
     assert matcher.accept_string("x")
+
+
+def test_a_token_that_is_text_too_ends_the_occurrence() -> None:
+    """Found by random grammars against the oracle (seed 3000436): the token's reading as text went on."""
+    matcher = matcher_for("root[lazy] ::= [a-c]+ Token(1, 3)", "a", "b", "ca", "c")
+    assert matcher.accept_token(2)
+    assert allowed(matcher, 5) == {1, 2, 3, 4}
+    assert matcher.accept_token(1)
+    assert matcher.is_completed()
+    assert allowed(matcher, 5) == {0}
+
+
+def test_both_readings_of_a_token_go_on_as_one_occurrence() -> None:
+    matcher = matcher_for('root ::= x "!"\nx[lazy] ::= ("a" | Token(1)) ("b" "c" | "b")', "a", "b", "c", "!")
+    assert matcher.accept_token(1)
+    assert matcher.accept_token(2)
+    assert allowed(matcher, 5) == {4}

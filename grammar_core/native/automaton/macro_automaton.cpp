@@ -21,6 +21,7 @@ MacroAutomaton::MacroAutomaton(Nfa nfa) : nfa_(std::move(nfa)) {
     counts_ |= symbol.is_counter();
     captures_ |= symbol.records();
     early_ends_ |= symbol.early >= 0;
+    has_lazy_ |= symbol.lazy;
     temperatures_ |= symbol.temperature >= 0;
     budgets_ |= symbol.has_budget();
     if (symbol.max_chars >= 0) smallest_char_budget_ = std::min(smallest_char_budget_, symbol.max_chars);
@@ -328,17 +329,31 @@ int32_t MacroAutomaton::compute_after(int32_t id, int32_t reports) {
   return result;
 }
 
+void MacroAutomaton::add_token_targets(int32_t id, int32_t token) {
+  for (const int32_t s : state_sets_[states_[id].states])
+    for (const TokenEdge& e : nfa_.token_edges(s))
+      if (nfa_.token_sets()[e.set].contains(token)) add_state(e.target);
+}
+
+int32_t MacroAutomaton::next_either(int32_t id, int32_t token, int32_t before_last, int byte_class) {
+  const std::lock_guard lock(mutex_);
+  const uint8_t byte = nfa_.representative(byte_class);
+  begin_set();
+  add_token_targets(id, token);
+  for (const int32_t s : state_sets_[states_[before_last].states])
+    for (const ByteEdge& e : nfa_.byte_edges(s))
+      if (e.low <= byte && byte <= e.high) add_state(e.target);
+  return set_.empty() ? kNone : close_set(states_[id].context);
+}
+
 int32_t MacroAutomaton::next_token(int32_t id, int32_t token) {
   const std::lock_guard lock(mutex_);
   const uint64_t key = static_cast<uint64_t>(id) << 32 | static_cast<uint32_t>(token);
   const auto found = token_targets_.find(key);
   if (found != token_targets_.end()) return found->second;
-  const MacroState& m = states_[id];
   begin_set();
-  for (const int32_t s : state_sets_[m.states])
-    for (const TokenEdge& e : nfa_.token_edges(s))
-      if (nfa_.token_sets()[e.set].contains(token)) add_state(e.target);
-  const int32_t target = set_.empty() ? kNone : close_set(m.context);
+  add_token_targets(id, token);
+  const int32_t target = set_.empty() ? kNone : close_set(states_[id].context);
   account(48);
   token_targets_.emplace(key, target);
   return target;

@@ -4,21 +4,13 @@
 #include <set>
 #include <stdexcept>
 
-#include "automaton/errors.hpp"
 #include "automaton/time_limit.hpp"
 #include "vocabulary/utf8.hpp"
 
 namespace syntagma {
 namespace {
 
-constexpr size_t kArenaLimit = size_t{512} << 20;
 constexpr size_t kForcedTextLimit = 4096;  // bytes
-
-bool is_continuation(char byte) { return (static_cast<uint8_t>(byte) & 0xC0) == 0x80; }
-
-int64_t count_characters(std::string_view text) {
-  return std::count_if(text.begin(), text.end(), [](char c) { return !is_continuation(c); });
-}
 
 }  // namespace
 
@@ -97,17 +89,6 @@ bool Matcher::accept_stop_token(int32_t id) {
   return true;
 }
 
-// Whether the token, as the member of a set that lists it, is the end of a sentence. Its text counts for
-// none.
-bool Matcher::completes_text(int32_t stop_token, std::vector<CaptureEvent>* captures) const {
-  Stepper& stepper = stacks_->stepper;
-  stepper.reset_work();
-  stepper.follow_text(captures, {static_cast<int64_t>(text_.size()), characters_, tokens_, true, true});
-  Configuration reached;
-  stepper.step_token(items(), stop_token, 0, reached);
-  return reached.base_reports != 0;
-}
-
 void Matcher::find_named_stop_tokens() {
   for (const TokenSet& set : grammar_->automaton().nfa().token_sets())
     if (!set.negated)
@@ -120,113 +101,6 @@ bool Matcher::accept_bytes(std::string_view text) {
   if (!text.empty()) return run(text, false);
   const std::vector<Item> same(items().begin(), items().end());
   push(same, is_completed(), false);
-  return true;
-}
-
-void Matcher::check_memory() const {
-  if (stacks_->arena.memory_bytes() > kArenaLimit)
-    throw LimitExceeded("parse_stack_memory", kArenaLimit,
-                        "The text's parse needs more than " + std::to_string(kArenaLimit >> 20) + " MiB");
-}
-
-// Drops what does not belong to the steps: of steps taken back, or of an attempt that failed.
-void Matcher::forget_rest() {
-  const Step& last = steps_.back();
-  items_.resize(last.items_end);
-  captures_.resize(last.captures_end);
-  text_.resize(last.text_end);
-  characters_ = last.characters;
-  tokens_ = last.tokens;
-}
-
-void Matcher::follow_text(bool in_token) {
-  if (!steps_.empty()) forget_rest();
-  stacks_->stepper.follow_text(grammar_->automaton().captures() ? &captures_ : nullptr,
-                               {static_cast<int64_t>(text_.size()), characters_, tokens_, in_token, false});
-}
-
-bool Matcher::run(std::string_view text, bool is_token) {
-  const TimeLimit limit("Following the text in this grammar", grammar_->step_seconds());
-  const std::lock_guard lock(stacks_->mutex);
-  check_memory();
-  stacks_->stepper.reset_work();
-  follow_text(is_token);
-  Configuration& reached = stacks_->reached;
-  if (!run_bytes(text, reached)) return false;
-  took(text, is_token);
-  push(reached.items, reached.base_reports != 0, false);
-  return true;
-}
-
-// A token may be read as text and as a member of a token set at once.
-bool Matcher::run_token(int32_t id, std::string_view text) {
-  const TimeLimit limit("Following the text in this grammar", grammar_->step_seconds());
-  const std::lock_guard lock(stacks_->mutex);
-  check_memory();
-  Stepper& stepper = stacks_->stepper;
-  stepper.reset_work();
-  follow_text(true);
-  Configuration as_token, merged;
-  Configuration& as_text = stacks_->reached;
-  std::vector<int32_t> ended;
-  if (!text.empty() && run_bytes(text, as_text)) {
-    ended.assign(stepper.ended_occurrences().begin(), stepper.ended_occurrences().end());
-  } else {
-    as_text.clear();
-    follow_text(true);
-  }
-  if (grammar_->matches_token_sets(id)) {
-    stepper.follow_text(
-        grammar_->automaton().captures() ? &captures_ : nullptr,
-        {static_cast<int64_t>(text_.size()), characters_ + count_characters(text), tokens_, true, true});
-    stepper.step_token(items(), id, static_cast<int64_t>(text.size()), as_token);
-    ended.insert(ended.end(), stepper.ended_occurrences().begin(), stepper.ended_occurrences().end());
-  }
-  if (!as_text.alive() && !as_token.alive()) return false;
-  stepper.merge(as_text, as_token, ended, merged);
-  took(text, true);
-  push(merged.items, merged.base_reports != 0, false);
-  return true;
-}
-
-void Matcher::took(std::string_view text, bool is_token) {
-  text_ += text;
-  characters_ += count_characters(text);
-  tokens_ += is_token;
-}
-
-bool Matcher::run_bytes(std::string_view text, Configuration& out) {
-  const Nfa& nfa = grammar_->automaton().nfa();
-  Stepper& stepper = stacks_->stepper;
-  std::span<const Item> current = items();
-  Item single;
-  int32_t base_reports = 0;
-  int side = 0;
-  size_t left = text.size();
-  for (const char c : text) {
-    const int byte_class = nfa.class_of(static_cast<uint8_t>(c));
-    stepper.reset_work();
-    stepper.clock().characters += !is_continuation(c);
-    stepper.clock().token_ends = --left == 0;
-    if (current.size() == 1) {
-      const int32_t inside = stepper.step_inside(current[0].macro, byte_class);
-      if (inside == kNone) return false;
-      if (inside != kUnknown) {
-        single = {inside, current[0].parents};
-        current = {&single, 1};
-        base_reports = 0;
-        continue;
-      }
-    }
-    Configuration& next = stacks_->buffers[side];
-    stepper.step(current, byte_class, next);
-    if (!next.alive()) return false;
-    current = next.items;
-    base_reports = next.base_reports;
-    side ^= 1;
-  }
-  out.items.assign(current.begin(), current.end());
-  out.base_reports = base_reports;
   return true;
 }
 

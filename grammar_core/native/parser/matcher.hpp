@@ -115,7 +115,8 @@ class Matcher {
   void push(std::span<const Item> items, bool completed, bool terminated);
   bool run(std::string_view text, bool is_token);
   bool run_token(int32_t id, std::string_view text);
-  bool run_bytes(std::string_view text, Configuration& out);
+  bool run_bytes(std::span<const Item> from, std::string_view text, Configuration& out);
+  int32_t lazy_target(int32_t macro, int32_t id, std::string_view text) const;
   void check_memory() const;
   void forget_rest();
   void follow_text(bool in_token);

@@ -62,8 +62,11 @@ void Stepper::step(std::span<const Item> from, int byte_class, Configuration& ou
   step_items(from, 1, out, [&](int32_t macro) { return automaton_.next(macro, byte_class); });
 }
 
-void Stepper::step_token(std::span<const Item> from, int32_t token, int64_t length, Configuration& out) {
+void Stepper::step_token(std::span<const Item> from, int32_t token, int64_t length, Configuration& out,
+                         std::span<const std::pair<int32_t, int32_t>> given) {
   step_items(from, length, out, [&](int32_t macro) {
+    for (const auto& [of, target] : given)
+      if (of == macro) return target;
     return automaton_.state(macro).has_tokens ? automaton_.next_token(macro, token) : kNone;
   });
 }

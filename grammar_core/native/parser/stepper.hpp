@@ -64,7 +64,8 @@ class Stepper {
   // `from` after a byte of `byte_class`. `out` must be another object than the owner of `from`.
   void step(std::span<const Item> from, int byte_class, Configuration& out);
   // `from` after a whole token of `length` bytes, by edges of token sets only.
-  void step_token(std::span<const Item> from, int32_t token, int64_t length, Configuration& out);
+  void step_token(std::span<const Item> from, int32_t token, int64_t length, Configuration& out,
+                  std::span<const std::pair<int32_t, int32_t>> given = {});
   // Both configurations in one: those after the same token, read in two ways. `ended` are the occurrences
   // that budgets ended in either of them.
   void merge(const Configuration& a, const Configuration& b, std::span<const int32_t> ended,
