@@ -16,6 +16,40 @@ CASES: list[tuple[str, Any, list[str], list[str]]] = [
         ["null", "true", "1", "1.5e3", '"x"', "[1]", '{"a":[{}]}'],
         ["nul", "01", "'x'", ""],
     ),
+    (
+        # From a differential test: the product of names and lengths had more than 10,000 states.
+        "a host name whose length is a lookahead",
+        {"type": "string", "pattern": r"^(?=.{1,253}$)(?:[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,}$"},
+        ['"a.bc"', '"ab-c.de.fgh"', f'"{"a." * 125}com"'],
+        ['"a"', '"-a.bc"', '"a.b"', f'"{"a." * 126}com"'],
+    ),
+    (
+        "another whose lookahead has the anchor",
+        {
+            "type": "string",
+            "pattern": r"(?=^.{4,253}$)(^((?!-)[a-zA-Z0-9-]{0,62}[a-zA-Z0-9]\.)+[a-zA-Z]{2,63}$)",
+        },
+        ['"a.bc"', '"ab-c.de.fgh"'],
+        ['"a.b"', '"-a.bc"', '""'],
+    ),
+    (
+        "lookaheads at the beginning that bound the length",
+        {"type": "string", "pattern": "^(?!cc)((?=[a-c]{2,3}$)(?=.{0,2}$))"},
+        ['"ab"', '"ca"'],
+        ['"a"', '"abc"', '"ad"', '""', '"cc"'],
+    ),
+    (
+        "a lookahead anywhere bounds the length from there",
+        {"type": "string", "pattern": "(?=.{3}$)b"},
+        ['"b12"', '"bbb"', '"xxb12"'],
+        ['"b1"', '"1b2"', '"b123"'],
+    ),
+    (
+        "a bound of characters that are no line terminators",
+        {"type": "string", "pattern": "^(?=.{3}$)"},
+        ['"abc"', '"a😀c"'],
+        ['"ab\\n"', '"ab"', '"abcd"'],
+    ),
     ("null", {"type": "null"}, ["null"], ["false", '"null"']),
     ("boolean", {"type": "boolean"}, ["true", "false"], ["null", "True"]),
     ("integer", {"type": "integer"}, ["0", "-0", "12345678901234567890"], ["1.5", "01", "+1", "1e3", '"1"']),

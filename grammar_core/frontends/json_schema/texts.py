@@ -14,7 +14,7 @@ from typing import Literal as OneOf
 from grammar_core.errors import GrammarLimitError
 from grammar_core.frontends.json_schema.formats import format_pattern
 from grammar_core.frontends.json_schema.length_bounds import bound_length, most_copies
-from grammar_core.frontends.json_schema.patterns import pattern_expression
+from grammar_core.frontends.json_schema.patterns import read_pattern
 from grammar_core.frontends.json_schema.speller import Define, Speller
 from grammar_core.frontends.json_schema.string_spelling import natural_literal, quoted
 from grammar_core.frontends.json_schema.text_patterns import TextPattern
@@ -79,10 +79,13 @@ class TextLanguage:
 
         Raises RegexError with the column, GrammarLimitError.
         """
-        expression = pattern_expression(pattern)
-        if bound_length(expression, 0, None) == _FREE_TEXT.expression:
-            return _ALL
-        return TextLanguage(patterns=(TextPattern(expression),))
+        read = read_pattern(pattern)
+        is_bounded = read.min > 0 or read.max is not None
+        language = TextLanguage.length(read.min, read.max) if is_bounded else _ALL
+        for expression in read.expressions:
+            if bound_length(expression, 0, None) != _FREE_TEXT.expression:
+                language = language.intersect(TextLanguage(patterns=(TextPattern(expression),)))
+        return language
 
     @staticmethod
     def format(name: str) -> TextLanguage:

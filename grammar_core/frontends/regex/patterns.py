@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from grammar_core.frontends.regex.assertions.compilation import compile_assertions
 from grammar_core.frontends.regex.character_sets import (
     JSON_STRING_CHARACTERS,
@@ -10,9 +12,10 @@ from grammar_core.frontends.regex.character_sets import (
 )
 from grammar_core.frontends.regex.edges import resolve_edges
 from grammar_core.frontends.regex.flags import parse_flags
+from grammar_core.frontends.regex.length_bounds import split_length_bounds
 from grammar_core.frontends.regex.parser import Parser, any_text
 from grammar_core.frontends.regex.plain import to_expression
-from grammar_core.frontends.regex.syntax_tree import Characters, Tree, has_assertions
+from grammar_core.frontends.regex.syntax_tree import Characters, Repetition, Tree, has_assertions
 from grammar_core.ir.char_ranges import ANY_CHARACTER
 from grammar_core.ir.nodes import Expr
 
@@ -41,6 +44,25 @@ def search_pattern(pattern: str, *, json_string: bool = False, flags: str | None
     """
     tree = Parser(pattern, parse_flags(flags), json_string).parse()
     return _compile(pattern, tree, any_text(json_string), json_string)
+
+
+class BoundedPattern(NamedTuple):
+    """The texts of `min` to `max` characters (None: any number) that all expressions match."""
+
+    expressions: tuple[Expr, ...]
+    min: int
+    max: int | None
+
+
+def bounded_search_pattern(pattern: str, *, flags: str | None = "") -> BoundedPattern:
+    """What `search_pattern` matches, with bounds on the length of the whole text apart.
+
+    Those that stand as lookaheads at the beginning, as in `^(?=.{1,253}$)`, would multiply the automaton.
+    """
+    tree, bounds = split_length_bounds(Parser(pattern, parse_flags(flags), False).parse())
+    found = [_compile(pattern, tree, any_text(False), False)]
+    found += [to_expression(Repetition(characters, 0, None)) for characters in bounds.characters]
+    return BoundedPattern(tuple(found), bounds.min, bounds.max)
 
 
 def _compile(pattern: str, tree: Tree, around: Tree | None, json_string: bool) -> Expr:
