@@ -254,6 +254,7 @@ void MaskStore::go_on(int32_t state, int32_t exit_set, WalkFindings& findings) {
   findings.leaving.insert(findings.leaving.end(), more.leaving.begin(), more.leaving.end());
   findings.handed_over.insert(findings.handed_over.end(), more.handed_over.begin(), more.handed_over.end());
   findings.sets.insert(findings.sets.end(), more.sets.begin(), more.sets.end());
+  findings.all_leaving &= more.all_leaving;
 }
 
 // Token sets stand at token boundaries only.

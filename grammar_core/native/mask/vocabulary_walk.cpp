@@ -55,6 +55,13 @@ WalkFindings VocabularyWalk::run(int32_t start, std::span<const int32_t> origins
   return findings;
 }
 
+// The state before the byte of a node, from `start` at the root.
+int32_t VocabularyWalk::state_before(uint32_t node, int32_t start) {
+  int32_t state = start;
+  for (const char c : vocabulary_.text_before(node)) state = walker_.next(state, static_cast<uint8_t>(c));
+  return state;
+}
+
 // From the root, without a step for each run.
 void VocabularyWalk::walk_around_runs(int32_t start, const ConsumedRuns& consumed, bool counted,
                                       Leaving leaving, WalkFindings& findings) {
@@ -75,10 +82,7 @@ void VocabularyWalk::walk_around_runs(int32_t start, const ConsumedRuns& consume
     for (const ByteRuns::End& end : runs.ends(static_cast<uint8_t>(byte))) {
       if (!is_within(end)) continue;
       const TrieNode& n = trie[end.node];
-      int32_t state = start;
-      for (const char c : vocabulary_.text_before(end.node))
-        state = walker_.next(state, static_cast<uint8_t>(c));
-      path_[n.depth - 1] = {state, counted ? n.depth - 1 : 0};
+      path_[n.depth - 1] = {state_before(end.node, start), counted ? n.depth - 1 : 0};
       walk_nodes(end.node, n.subtree_end, counted, leaving, findings);
     }
   if (consumed.reports != 0) {
@@ -233,18 +237,19 @@ void VocabularyWalk::walk_behind_first(uint8_t lead, int32_t start, int32_t targ
                                        WalkFindings& findings) {
   const auto trie = vocabulary_.trie();
   const FirstCharacters& first = vocabulary_.first_characters();
-  GroupSet live = 0;
+  GroupSet next = 0, loop = 0;  // of bytes that may come next, and of those that lead back to the target
   if (walker_.has_items(target)) {
     const ByteSet bytes = walker_.live_bytes(target);
     for (int byte = bytes.next(-1); byte < 256; byte = bytes.next(byte))
-      live |= GroupSet{1} << group_of(static_cast<uint8_t>(byte));
+      next |= GroupSet{1} << group_of(static_cast<uint8_t>(byte));
+    loop = walker_.loop_groups(target);
   }
-  const bool leaves = walker_.reports(target) != 0;
-  const GroupSet loop = walker_.has_items(target) ? walker_.loop_groups(target) : 0;
+  const int32_t reports = walker_.reports(target);
+  if (reports != 0) next |= leaving == Leaving::kFollowed ? follow(reports).groups : ~GroupSet{0};
   for (const FirstCharacters::Longer& longer : first.longer(lead)) {
     TimeLimit::tick();
-    if (!leaves && (longer.groups_below & live) == 0) continue;
-    if ((longer.groups_below & ~loop) == 0 && !leaves) {
+    if ((longer.groups_below & next) == 0) continue;
+    if ((longer.groups_below & ~loop) == 0) {
       add_consumed(findings.consumed, {longer.first_rank, longer.end_rank}, 0);
       continue;
     }
@@ -254,9 +259,7 @@ void VocabularyWalk::walk_behind_first(uint8_t lead, int32_t start, int32_t targ
                findings);
   }
   for (const uint32_t node : first.broken(lead)) {
-    int32_t state = start;
-    for (const char c : vocabulary_.text_before(node)) state = walker_.next(state, static_cast<uint8_t>(c));
-    path_[trie[node].depth - 1] = {state, 0};
+    path_[trie[node].depth - 1] = {state_before(node, start), 0};
     walk_nodes(node, trie[node].subtree_end, false, leaving, findings);
   }
 }

@@ -117,6 +117,7 @@ class VocabularyWalk {
     int32_t reports = 0;  // handed to the base after every byte
   };
   ConsumedRuns consumed_runs(int32_t start, bool counted);
+  int32_t state_before(uint32_t node, int32_t start);
   bool reads_runs(int32_t start, bool counted, ConsumedRuns& consumed);
   void walk_around_runs(int32_t start, const ConsumedRuns& consumed, bool counted, Leaving leaving,
                         WalkFindings& findings);
