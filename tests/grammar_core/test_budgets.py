@@ -62,6 +62,15 @@ def test_every_occurrence_has_a_budget_of_its_own() -> None:
         accept(matcher, 2)
 
 
+def test_occurrences_that_begin_within_one_token_end_each_by_itself() -> None:
+    """Found by random grammars against the oracle (seed 3006754): the end of one took the other away."""
+    matcher = matcher_for("root ::= [a-z]? r\nr[max_tokens=1] ::= [a-z] [a-z] [0-9]*\n", "ab", "c", "1")
+    accept(matcher, 1)
+    assert allowed(matcher, 4) == {0, 2}
+    accept(matcher, 2)
+    assert allowed(matcher, 4) == {0}
+
+
 def test_nested_budgets_use_the_smallest() -> None:
     grammar = 'root ::= o "."\no[max_tokens=3] ::= i ","? [a-z]*\ni[max_tokens=2] ::= [a-z]*\n'
     matcher = matcher_for(grammar, "a", ",", ".")

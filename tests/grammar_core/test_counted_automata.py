@@ -80,6 +80,18 @@ def test_labels_may_be_rules() -> None:
     assert allowed(matcher, 6) == {5}
 
 
+def test_a_label_that_is_the_beginning_of_another() -> None:
+    """Found by random grammars against the oracle (seed 3007883): what was complete was dropped together with
+    what could not end in time."""
+    edges = ((0, 1, B), (1, 1, A), (1, 0, RuleRef("twice")))
+    twice = (Rule("twice", Literal(b"aa")),)
+    for count in (2, 3, 5):
+        matcher = _matcher(CountedAutomaton(Automaton(edges, (1,), 2), count, count), "a", "b", rules=twice)
+        assert matcher.accept_string("b" + (count - 1) * "a")
+        assert matcher.is_completed()
+        assert allowed(matcher, 3) == ({2} if count == 2 else {1, 2})
+
+
 def test_in_a_lazy_rule() -> None:
     tokens = TokenizerInfo([b"a", b"b", b"x", b"</s>"], stop_token_ids=[3])
     body = Automaton(((0, 1, A), (1, 0, B), (1, 2, B)), (2,), 3)

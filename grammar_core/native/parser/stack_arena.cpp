@@ -15,13 +15,14 @@ uint64_t hash_node(const StackNode& n) {
                            static_cast<int32_t>(n.left),
                            static_cast<int32_t>(n.left >> 32),
                            static_cast<int32_t>(n.last_char),
-                           static_cast<int32_t>(n.last_token)};
+                           static_cast<int32_t>(n.last_token),
+                           static_cast<int32_t>(n.begin)};
   return hash_words(words);
 }
 
 bool same_node(const StackNode& a, const StackNode& b) {
   return a.macro == b.macro && a.counter == b.counter && a.parents == b.parents && a.needed == b.needed &&
-         a.left == b.left && a.last_char == b.last_char && a.last_token == b.last_token;
+         a.left == b.left && a.last_char == b.last_char && a.last_token == b.last_token && a.begin == b.begin;
 }
 
 }  // namespace

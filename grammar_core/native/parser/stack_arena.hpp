@@ -26,6 +26,7 @@ struct StackNode {
   int64_t left;                    // counter: iterations it may still take; kUnbounded: no bound within reach
   int64_t last_char = kUnbounded;  // budget: characters of the whole text at which it is used up
   int64_t last_token = kUnbounded;  // budget: number of the token that uses it up
+  int64_t begin = 0;                // budget: where the occurrence began, in bytes; each ends by itself
 
   bool is_counter() const { return counter != kNone; }
   // Notes where a frame began, for captures; `needed` is that position. Reports pass through.

@@ -90,13 +90,20 @@ void Stepper::merge(const Configuration& a, const Configuration& b, std::span<co
   sort_items();
 }
 
-// On counted paths only the parents stay that may still take as many iterations as this leads to.
+// On counted paths only the parents stay that may still take as many iterations as this leads to. The others
+// are told what is complete here.
 void Stepper::add_inside(int32_t macro, int32_t parents) {
-  const int64_t needed = automaton_.state(macro).iterations_needed;
-  if (needed > 0) {
+  const MacroState& m = automaton_.state(macro);
+  if (m.iterations_needed > 0) {
     std::vector<int32_t> kept;
-    for (const int32_t node : arena_.parents(parents))
-      if (!arena_.node(node).is_counter() || arena_.node(node).left >= needed) kept.push_back(node);
+    for (const int32_t node : arena_.parents(parents)) {
+      if (!arena_.node(node).is_counter() || arena_.node(node).left >= m.iterations_needed) {
+        kept.push_back(node);
+      } else {
+        record_captures(m.captured, node);
+        if (m.reports != 0) pending_.push_back({node, m.reports});
+      }
+    }
     if (kept.empty()) return;
     parents = arena_.intern_parents(kept);
   }
@@ -291,6 +298,7 @@ void Stepper::end_early(const MacroState& state, int32_t node) {
 
 void Stepper::set_budgets(StackNode& node, const Counter& counter) const {
   if (!follows_text_) return;
+  if (counter.max_chars >= 0 || counter.max_tokens >= 0) node.begin = clock_.bytes;
   if (counter.max_chars >= 0) node.last_char = clock_.characters + counter.max_chars;
   // Between tokens the occurrence begins with the next one; in the middle of one, that one counts.
   const int64_t first = clock_.in_token && clock_.token_ends ? clock_.token + 1 : clock_.token;
