@@ -12,7 +12,7 @@ from grammar_core.frontends.json_schema.expansion import item_goal
 from grammar_core.frontends.json_schema.goals import ANY, NEVER, Goal, complement, join
 from grammar_core.frontends.json_schema.paths import Path, pointer_of
 from grammar_core.frontends.json_schema.shapes import ArrayShape, ItemRule
-from grammar_core.frontends.json_schema.values import ARRAY, BOOLEAN, NULL, OBJECT
+from grammar_core.frontends.json_schema.values import ARRAY, BOOLEAN, NULL, OBJECT, identity
 from grammar_core.ir.nodes import (
     EMPTY,
     Automaton,
@@ -253,30 +253,32 @@ def _unique_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | Non
     if shape.contains or any(rule.unless for rule in shape.rules):
         emitter.expander.refuse("uniqueItems", shape.unique, "together with contains cannot be enforced")
         return _counted_items(emitter, shape, depth)
-    values = None if boundary else finite_goals(emitter, item_goal(shape, 0))
+    values = None if boundary else _finite_goals(emitter, item_goal(shape, 0))
     if values is None:
         return _unique_arrays(emitter, shape, depth)
     if len(values) < shape.min:
         return None
-    specs = [Member(emitter.define("item", emitter.item(goal, depth + 1)), False, False) for goal in values]
+    specs = [
+        Member(emitter.define("item", emitter.item(goal, depth + 1)), False, False)
+        for goal in values.values()
+    ]
     return Members(tuple(specs), _comma(emitter, depth), False, max(shape.min, 1), shape.max, ())
 
 
 def _unique_arrays(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | None:
     """Every array, if they are few."""
     unique: Path = shape.unique
-    arrays: list[tuple[Goal, ...]] = [()]
-    complete: list[tuple[Goal, ...]] = []
+    arrays: list[dict[str, Goal]] = [{}]
+    complete: list[dict[str, Goal]] = []
     length = 0
     while arrays and (shape.max is None or length < shape.max):
-        values = finite_goals(emitter, item_goal(shape, length))
+        values = _finite_goals(emitter, item_goal(shape, length))
         if values is None or len(complete) > MAX_UNIQUE_ARRAYS:
             emitter.expander.refuse(
                 "uniqueItems", unique, "can only be enforced for items of finitely many values"
             )
             return _plain_items(emitter, shape, depth)
-        known = set(values)
-        arrays = [(*a, v) for a in arrays for v in known if not _repeats(emitter, a, v)]
+        arrays = [{**a, value: goal} for a in arrays for value, goal in values.items() if _is_new(value, a)]
         length += 1
         if length >= shape.min:
             complete += arrays
@@ -285,37 +287,37 @@ def _unique_arrays(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | No
             return _plain_items(emitter, shape, depth)
     comma = _comma(emitter, depth)
     options: list[Expr] = []
-    for goals in complete:
+    for array in complete:
         pieces: list[Expr] = []
-        for goal in goals:
+        for goal in array.values():
             pieces += [comma] if pieces else []
             pieces.append(emitter.item(goal, depth + 1))
         options.append(Sequence(tuple(pieces)))
     return Choice(tuple(options)) if options else None
 
 
-def _repeats(emitter: Emitter, goals: tuple[Goal, ...], goal: Goal) -> bool:
+def _is_new(value: str, array: dict[str, Goal]) -> bool:
     check()
-    return any(not emitter.expander.is_void(join(goal, other)) for other in goals)
+    return value not in array
 
 
-def finite_goals(emitter: Emitter, goal: Goal) -> list[Goal] | None:
-    """A goal for each value that meets the goal; None if they are too many."""
+def _finite_goals(emitter: Emitter, goal: Goal) -> dict[str, Goal] | None:
+    """The identity of each value that may meet the goal, and its goal; None if they are too many."""
     expander = emitter.expander
     if not goal or goal is NEVER:
-        return None if not goal else []
+        return None if not goal else {}
     sub = expander.subschema(min(goal, key=abs))
     values: list[object] | None = None
     for literal in goal:
-        listed = expander.subschema(literal).schema.get("enum") if literal > 0 else None
-        if isinstance(listed, list):
+        listed = expander.listed_values(expander.subschema(literal)) if literal > 0 else None
+        if listed is not None and (values is None or len(listed) < len(values)):
             values = listed
     if values is None:
         values = _finite_values(emitter, goal)
     if values is None or len(values) > MAX_UNIQUE_VALUES:
         return None
-    goals = dict.fromkeys(join(goal, expander.constant(value, sub, "enum")) for value in values)
-    return [one for one in goals if not expander.is_void(one)]
+    goals = {identity(value): join(goal, expander.constant(value, sub, "enum")) for value in values}
+    return {value: one for value, one in goals.items() if not expander.is_void(one)}
 
 
 def _finite_values(emitter: Emitter, goal: Goal) -> list[object] | None:

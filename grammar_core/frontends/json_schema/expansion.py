@@ -83,20 +83,19 @@ class Expander(Subschemas):
         sub = self.subschema(literal)
         schema = sub.schema
         if literal < 0:
-            types = sub.types() if schema.keys() <= {"type"} else None
+            types = sub.types() if schema.keys() <= {"type"} and sub.dialect.validates else None
             if types is None or ("integer" in types and NUMBER not in types):
                 return _ALL_TYPES - _plain(types - {"integer"}) if types else _ALL_TYPES
             return _ALL_TYPES - _plain(types)
         if "$ref" in schema and not sub.dialect.has_ref_siblings:
             return self.types(self.reference(sub))
         mask = _ALL_TYPES
-        types = sub.types()
+        types = sub.types() if sub.dialect.validates else None
         if types is not None:
             mask = _plain(types)
-        if "const" in schema and sub.dialect.draft > 4:
-            mask &= {type_of(schema["const"])}
-        if isinstance(schema.get("enum"), list):
-            mask &= set(map(type_of, schema["enum"]))
+        listed = self.listed_values(sub)
+        if listed is not None:
+            mask &= set(map(type_of, listed))
         for keyword in ("anyOf", "oneOf"):
             branches = sub.listing(keyword)
             if branches is not None:
@@ -270,6 +269,8 @@ class Expander(Subschemas):
             return True
         if len(goal) == 1:
             return False  # schemas that exclude themselves are rare, and it takes time to tell
+        if self._lists_nothing(goal):
+            return True
         if self._void_depth >= _VOID_DEPTH:
             return False
         self._void_depth += 1
@@ -279,6 +280,17 @@ class Expander(Subschemas):
             return False
         finally:
             self._void_depth -= 1
+
+    def _lists_nothing(self, goal: Goal) -> bool:
+        """Whether the values listed by const and enum have none in common, at whatever depth they differ."""
+        common: frozenset[str] | None = None
+        for literal in goal:
+            values = self.constants_of(frozenset((literal,)))
+            if values is not None:
+                common = values if common is None else common & values
+                if not common:
+                    return True
+        return False
 
     def is_void_shape(self, shape: ObjectShape | ArrayShape) -> bool:
         """Whether provably nothing has the shape."""

@@ -6,6 +6,7 @@ import json
 from decimal import Decimal
 from fractions import Fraction
 from json.encoder import encode_basestring
+from math import inf
 from typing import Any
 
 NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT = TYPES = (
@@ -37,15 +38,16 @@ def type_of(value: Any) -> str:
 
 
 def identity(value: Any) -> str:
-    """Equal texts for equal values: 1 and 1.0 are equal, 1 and true are not."""
+    """Equal texts for equal values and no others: 1 and 1.0 are equal, 1 and true are not."""
     return json.dumps(value, sort_keys=True, default=_number)
 
 
 def _number(value: Any) -> Any:
-    if isinstance(value, Decimal) and abs(value.adjusted()) > _MAX_EXPONENT:
-        return {"": str(value)}
+    if isinstance(value, Decimal) and value and abs(value.adjusted()) > _MAX_EXPONENT:
+        digits = "".join(map(str, value.as_tuple().digits)).rstrip("0")
+        return [inf, value.is_signed(), digits, value.adjusted()]
     exact = Fraction(value)
-    return exact.numerator if exact.denominator == 1 else {"": str(exact)}
+    return exact.numerator if exact.denominator == 1 else [inf, str(exact)]  # no JSON value has infinity
 
 
 def quote(text: str) -> bytes:

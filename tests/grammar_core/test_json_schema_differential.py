@@ -1,0 +1,104 @@
+"""What a differential test against another validator has found: random schemas, values judged by both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.grammar_core.schema_texts import check
+
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+
+UNIQUE_CONSTANTS: list[tuple[str, Any, list[str], list[str]]] = [
+    (
+        "one constant",
+        {"enum": [[[[[1]]], [[[2]]]]], "uniqueItems": True},
+        ["[[[[1]]],[[[2]]]]"],
+        ["[[[[1]]],[[[1]]]]", "[]"],
+    ),
+    (
+        "objects",
+        {"enum": [[{"a": {"b": {"c": True}}}, {"a": {"b": {"c": False}}}]], "uniqueItems": True},
+        ['[{"a":{"b":{"c":true}}},{"a":{"b":{"c":false}}}]'],
+        ['[{"a":{"b":{"c":true}}},{"a":{"b":{"c":true}}}]'],
+    ),
+    (
+        "a value for each position",
+        {
+            "$schema": DRAFT_7,
+            "items": [{"enum": [[[[[1]]]]]}, {"enum": [[[[[2]]]]]}],
+            "uniqueItems": True,
+            "minItems": 2,
+            "maxItems": 2,
+        },
+        ["[[[[[1]]]],[[[[2]]]]]"],
+        ["[[[[[1]]]],[[[[1]]]]]"],
+    ),
+    (
+        "a constant for each position",
+        {
+            "$schema": DRAFT_7,
+            "items": [{"const": [[[1]]]}, {"const": [[[2]]]}],
+            "uniqueItems": True,
+            "maxItems": 2,
+        },
+        ["[]", "[[[[1]]]]", "[[[[1]]],[[[2]]]]"],
+        ["[[[[1]]],[[[1]]]]"],
+    ),
+    (
+        "values that two positions share",
+        {
+            "prefixItems": [{"enum": [[[[[1]]]], [[[[2]]]]]}, {"enum": [[[[[2.0]]]], [[[[3]]]]]}],
+            "items": False,
+            "uniqueItems": True,
+            "minItems": 2,
+        },
+        ["[[[[[1]]]],[[[[2]]]]]", "[[[[[2]]]],[[[[3]]]]]"],
+        ["[[[[[2]]]],[[[[2]]]]]"],
+    ),
+    (
+        "numbers that are equal, at any depth",
+        {"enum": [[[[[1]]], [[[1.0]]]], 7], "uniqueItems": True},
+        ["7"],
+        ["[[[[1]]],[[[1.0]]]]", "[[[[1]]],[[[1]]]]"],
+    ),
+    (
+        "objects whose keys come in another order",
+        {"enum": [[{"a": {"x": [1], "y": 2}}, {"a": {"y": 2.0, "x": [1]}}], 7], "uniqueItems": True},
+        ["7"],
+        ['[{"a":{"x":[1],"y":2}},{"a":{"y":2.0,"x":[1]}}]'],
+    ),
+    (
+        "a constant for all items",
+        {"items": {"const": [[[1]]]}, "uniqueItems": True},
+        ["[]", "[[[[1]]]]"],
+        ["[[[[1]]],[[[1]]]]"],
+    ),
+    (
+        "half is no object",
+        {"items": {"enum": [0.5, {"": "1/2"}]}, "uniqueItems": True, "minItems": 2},
+        ['[0.5,{"":"1/2"}]', '[{"":"1/2"},0.5]'],
+        ["[0.5,0.5]", "[0.5]"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "schema", "accepted", "refused"), UNIQUE_CONSTANTS)
+def test_constants_are_compared_as_values(
+    name: str, schema: Any, accepted: list[str], refused: list[str]
+) -> None:
+    """uniqueItems took constants that differ far inside for equal ones."""
+    check(schema, accepted, refused)
+
+
+def test_what_a_vocabulary_does_not_assert_excludes_nothing() -> None:
+    """Types and constants where the metaschema leaves the validation vocabulary out."""
+    applicators = {"https://json-schema.org/draft/2020-12/vocab/applicator": True}
+    metaschema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$vocabulary": applicators}
+    schema = {
+        "$schema": "x:meta",
+        "anyOf": [{"type": "string"}, {"enum": [2]}],
+        "allOf": [{"const": 3}, {"properties": {"a": False}}],
+    }
+    check(schema, ["1", '"x"', "2", '{"b":1}'], ['{"a":1}'], documents={"x:meta": metaschema})
