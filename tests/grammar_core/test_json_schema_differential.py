@@ -9,6 +9,8 @@ import pytest
 from tests.grammar_core.schema_texts import check
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+DRAFT_2019 = "https://json-schema.org/draft/2019-09/schema"
+DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema"
 
 UNIQUE_CONSTANTS: list[tuple[str, Any, list[str], list[str]]] = [
     (
@@ -102,3 +104,23 @@ def test_what_a_vocabulary_does_not_assert_excludes_nothing() -> None:
         "allOf": [{"const": 3}, {"properties": {"a": False}}],
     }
     check(schema, ["1", '"x"', "2", '{"b":1}'], ['{"a":1}'], documents={"x:meta": metaschema})
+
+
+@pytest.mark.parametrize(
+    "uri", [r"https:\/\/json-schema.org\/draft\/2020-12\/schema", DRAFT_2020, DRAFT_2019]
+)
+def test_metaschemas_are_enforced_at_every_depth(uri: str) -> None:
+    """The metaschemas, where nothing else had dynamic references, did not see what is inside a schema."""
+    wrong = ['{"$defs":{"foo":{"type":1}}}', '{"properties":{"a":{"not":{"minimum":"x"}}}}']
+    schema = f'{{"allOf": [{{"enum": [{wrong[0]}, {wrong[1]}, {{}}]}}, {{"$ref": "{uri}"}}]}}'
+    check(schema, ["{}"], wrong)
+    check({"$ref": "x:m"}, ["{}"], wrong, documents={"x:m": schema})
+
+
+def test_dynamic_references_may_be_escaped() -> None:
+    """Keywords of a schema's text are those that its value has, however they are written."""
+    schema = r"""{"$id": "x:o", "allOf": [{"$ref": "list"}], "$defs": {
+        "strings": {"\u0024dynamicAnchor": "T", "type": "string"},
+        "list": {"\u0024id": "list", "items": {"\u0024dynamicRef": "#T"},
+                 "$defs": {"any": {"\u0024dynamicAnchor": "T"}}}}}"""
+    check(schema, ['["a"]', "[]"], ["[1]"])

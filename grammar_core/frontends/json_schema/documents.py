@@ -6,6 +6,7 @@ A *resource* is a schema with a base URI of its own, the root of a document or a
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -30,6 +31,10 @@ _SINGLE = (
 _LISTS = ("allOf", "anyOf", "items", "oneOf", "prefixItems")
 _MAPS = ("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties")
 _NESTING = frozenset((*_SINGLE, *_LISTS, *_MAPS))
+
+_STANDARD = "json-schema.org/"
+_DYNAMIC = ("$dynamicRef", "$recursiveRef", _STANDARD)
+_ESCAPED_ASCII = re.compile(r"\\u00([2-7][0-9A-Fa-f])")
 
 
 def parse_json(text: str) -> Any:
@@ -84,6 +89,13 @@ def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         repeated = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
         raise JsonSchemaError(f"The schema repeats the key {json.dumps(repeated)} in one object")
     return mapping
+
+
+def _unescaped(text: str) -> str:
+    """JSON text to look for words in: keywords and URIs may be written with escapes."""
+    if "\\" not in text:
+        return text
+    return _ESCAPED_ASCII.sub(lambda match: chr(int(match[1], 16)), text).replace("\\/", "/")
 
 
 def _refuse_constant(name: str) -> Any:
@@ -161,10 +173,10 @@ class Documents:
         self._indexed_uris: set[str] = set()  # of the document that is being read
         self._ambiguous: dict[str, JsonSchemaError] = {}
         value = parse_json(text)
+        text = _unescaped(text)
         self.has_names = '"$id"' in text or '"id"' in text or "nchor" in text
-        self.is_dynamic = (
-            bool(bundled) or "$dynamicRef" in text or "$recursiveRef" in text or "$schema" in text
-        )
+        # Known before the first schema is reached, of documents too that are read later: the metaschemas.
+        self.is_dynamic = bool(bundled) or any(word in text for word in _DYNAMIC)
         self.root = self._add(value, "", DEFAULT)
 
     def _add(self, value: Any, uri: str, dialect: Dialect) -> Resource:
