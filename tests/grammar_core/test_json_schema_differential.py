@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.grammar_core.schema_texts import check
+from grammar_core import JsonSchemaError
+from tests.grammar_core.schema_texts import check, compiled
 
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 DRAFT_2019 = "https://json-schema.org/draft/2019-09/schema"
@@ -124,3 +125,62 @@ def test_dynamic_references_may_be_escaped() -> None:
         "list": {"\u0024id": "list", "items": {"\u0024dynamicRef": "#T"},
                  "$defs": {"any": {"\u0024dynamicAnchor": "T"}}}}}"""
     check(schema, ['["a"]', "[]"], ["[1]"])
+
+
+def _of(draft: str | None, schema: dict[str, Any]) -> dict[str, Any]:
+    return schema if draft is None else {"$schema": draft, **schema}
+
+
+DIALECTS = (None, "x:unknown", "http://json-schema.org/draft-04/schema#", DRAFT_7, DRAFT_2019, DRAFT_2020)
+
+
+@pytest.mark.parametrize("draft", DIALECTS)
+def test_dependencies_count_in_every_draft(draft: str | None) -> None:
+    """2019-09 has replaced them; the optional part of the official suite keeps them in force after it too."""
+    schema = _of(draft, {"type": "object", "dependencies": {"a": ["b"], "c": {"maxProperties": 1}}})
+    check(schema, ['{"a":1,"b":1}', '{"c":1}', '{"b":1}'], ['{"a":1}', '{"c":1,"d":1}'])
+    check(_of(draft, {"type": "object", "not": {"dependencies": {"a": ["b"]}}}), ['{"a":1}'], ["{}"])
+
+
+def test_an_unknown_dialect_is_read_as_none() -> None:
+    """All that a schema without $schema may use, under a $schema that nobody knows."""
+    schema = {
+        "$schema": "https://example.com/dialect",
+        "items": [{"type": "integer", "minimum": 1, "exclusiveMinimum": True}],
+        "additionalItems": {"type": "string", "nullable": True},
+    }
+    check(schema, ['[2,"x",null]', "[]"], ["[1]", "[2,3]"])
+    lists = {"prefixItems": [{"type": "integer"}], "dependentRequired": {"a": ["b"]}}
+    check({"$schema": "https://example.com/dialect", **lists}, ["[1]", "{}"], ['["x"]', '{"a":1}'])
+
+
+OTHER_DRAFTS: list[tuple[str, dict[str, Any], list[str], list[str]]] = [
+    (DRAFT_7, {"dependentRequired": {"a": ["b"]}, "dependentSchemas": {"a": False}}, ['{"a":1}'], []),
+    (DRAFT_7, {"unevaluatedProperties": False, "unevaluatedItems": False}, ['{"a":1}', "[1]"], []),
+    (DRAFT_7, {"prefixItems": [False], "minContains": 2, "contains": {}}, ["[1]"], ["[]"]),
+    (DRAFT_7, {"$recursiveRef": "#/not", "$dynamicRef": "#/not", "not": False}, ["1"], []),
+    (DRAFT_7, {"id": 1, "$anchor": 1, "type": "integer"}, ["1"], ['"x"']),
+    (DRAFT_2019, {"prefixItems": [False], "items": [{"type": "integer"}]}, ["[1]"], ['["x"]']),
+    (DRAFT_2019, {"$dynamicRef": "#/not", "not": False}, ["1"], []),
+    (DRAFT_2020, {"$recursiveRef": "#/not", "not": False}, ["1"], []),
+    (DRAFT_2020, {"prefixItems": [{}], "additionalItems": False}, ["[1,2]"], []),
+    ("http://json-schema.org/draft-06/schema#", {"if": {}, "then": False}, ["1"], []),
+    ("http://json-schema.org/draft-04/schema#", {"const": 1, "propertyNames": False}, ['{"a":1}'], []),
+    ("http://json-schema.org/draft-04/schema#", {"contains": False, "$id": 1}, ["[1]"], []),
+]
+
+
+@pytest.mark.parametrize(("draft", "schema", "accepted", "refused"), OTHER_DRAFTS)
+def test_keywords_of_other_drafts_annotate(
+    draft: str, schema: dict[str, Any], accepted: list[str], refused: list[str]
+) -> None:
+    """What the declared draft does not have yet, or has no longer."""
+    check({"$schema": draft, **schema}, accepted, refused)
+
+
+def test_dynamic_anchors_of_other_drafts_name_nothing() -> None:
+    """A $dynamicAnchor under 2019-09, and a $recursiveAnchor under 2020-12."""
+    named = {"$ref": "#name", "$defs": {"a": {"$dynamicAnchor": "name"}}}
+    compiled({"$schema": DRAFT_2020, **named})
+    with pytest.raises(JsonSchemaError, match="Cannot find"):
+        compiled({"$schema": DRAFT_2019, **named})

@@ -204,15 +204,14 @@ class Documents:
                 pointer=pointer_of((path, "$schema")),
                 keyword="$schema",
             )
-        return dialect_of(uri) or self._custom_dialect(uri)
+        return dialect_of(uri) or self._custom_dialect(uri, inherited)
 
-    def _custom_dialect(self, uri: str) -> Dialect:
-        """The dialect of a metaschema that is not one of the standard's."""
+    def _custom_dialect(self, uri: str, inherited: Dialect) -> Dialect:
+        """The dialect of a metaschema that is not one of the standard's; `inherited` if nothing is known."""
         document = self._bundled.get(_split_fragment(uri)[0])
-        base = Dialect(2020, declared=True)
         if not isinstance(document, dict):
-            return base
-        base = dialect_of(str(document.get("$schema", ""))) or base
+            return inherited
+        base = dialect_of(str(document.get("$schema", ""))) or inherited
         vocabularies = document.get("$vocabulary")
         if isinstance(vocabularies, dict):
             validates = any("/vocab/validation" in vocabulary for vocabulary in vocabularies)
@@ -253,7 +252,7 @@ class Documents:
             if fragment and not fragment.startswith("/"):
                 _note_anchor(resource.anchors, fragment, value, path, dialect.id_keyword)
         if dialect.draft >= 2019:
-            self._note_anchors(value, resource, path)
+            self._note_anchors(value, resource, path, dialect.draft)
         return resource
 
     def _note_uri(self, resource: Resource, value: dict[str, Any], keyword: str) -> None:
@@ -269,14 +268,14 @@ class Documents:
         self._indexed_uris.add(resource.uri)
         self._resources.setdefault(resource.uri, resource)
 
-    def _note_anchors(self, value: dict[str, Any], resource: Resource, path: Path) -> None:
-        anchor, dynamic = value.get("$anchor"), value.get("$dynamicAnchor")
+    def _note_anchors(self, value: dict[str, Any], resource: Resource, path: Path, draft: int) -> None:
+        anchor, dynamic = value.get("$anchor"), value.get("$dynamicAnchor") if draft == 2020 else None
         if isinstance(anchor, str):
             _note_anchor(resource.anchors, anchor, value, path, "$anchor")
         if isinstance(dynamic, str):
             _note_anchor(resource.anchors, dynamic, value, path, "$dynamicAnchor")
             resource.dynamic_anchors.setdefault(dynamic, (value, path))
-        if value.get("$recursiveAnchor") is True and value is resource.root:
+        if draft == 2019 and value.get("$recursiveAnchor") is True and value is resource.root:
             resource.dynamic_anchors.setdefault("", (value, path))
 
     def resource_at(self, value: Any, inherited: Resource) -> Resource:
@@ -391,7 +390,7 @@ def _joined(base: str, reference: str) -> str:
 
 def _metaschema(uri: str) -> Any:
     """The standard's own document with this URI, None for any other URI."""
-    if not uri.removeprefix("https://").removeprefix("http://").startswith("json-schema.org/"):
+    if not uri.removeprefix("https://").removeprefix("http://").startswith(_STANDARD):
         return None
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 
