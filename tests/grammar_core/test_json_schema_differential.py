@@ -184,3 +184,21 @@ def test_dynamic_anchors_of_other_drafts_name_nothing() -> None:
     compiled({"$schema": DRAFT_2020, **named})
     with pytest.raises(JsonSchemaError, match="Cannot find"):
         compiled({"$schema": DRAFT_2019, **named})
+
+
+def test_constants_are_spelled_as_json_writers_spell_them() -> None:
+    """json.dumps and JSON.stringify write an exponent where constants were only taken without one."""
+    large = "1" + "0" * 21
+    texts = ["1e-05", "1e-5", "0.00001", "1e+22", "1e21", "1e+21", large, "5"]
+    check('{"enum": [1e-05, 1e+22, 1e21, 5]}', texts, ["5.0", "5e0", "1E-05", "1e-06"])
+    check({"const": -1.5e-07}, ["-1.5e-07", "-1.5e-7"], ["1.5e-07", "-15e-8"])
+    check({"type": "number", "minimum": 1e-7, "maximum": 1e-7}, ["1e-07"], ["2e-07"])
+    check({"not": {"not": {"enum": [[1e-7]]}}}, ["[1e-07]"], ["[1e-06]"])
+    check('{"enum": [1e400, 1.0]}', ["1e400", "1.0", "1"], ["1e401", "1.00"])
+    check({"enum": [1e-5, 1e22]}, ["1e-05", "1e+22", "10e-6"], ["1e-06"], lexical="any")
+
+
+def test_plain_integers_stay_plain() -> None:
+    """The exponents of constants are none of integers."""
+    check({"type": "integer"}, ["1"], ["1.0", "1e5", "1e+22"])
+    check({"enum": [10**22, 1]}, ["1" + "0" * 22, "1"], ["1e+22", "1.0"])

@@ -18,6 +18,7 @@ from grammar_core.frontends.json_schema.deep_json import DepthError, read_deep, 
 from grammar_core.frontends.json_schema.dialects import DEFAULT, Dialect, dialect_of, is_too_old
 from grammar_core.frontends.json_schema.errors import JsonSchemaError, JsonSchemaLimitError
 from grammar_core.frontends.json_schema.paths import Path, pointer_of
+from grammar_core.frontends.json_schema.values import WrittenNumber
 
 MAX_TEXT_LENGTH = 20_000_000
 """Characters of a schema's text."""
@@ -38,7 +39,7 @@ _ESCAPED_ASCII = re.compile(r"\\u00([2-7][0-9A-Fa-f])")
 
 
 def parse_json(text: str) -> Any:
-    """The value of a JSON text, numbers with a fraction or exponent as Decimal.
+    """The value of a JSON text, numbers with a fraction or exponent as WrittenNumber.
 
     Raises JsonSchemaError for text that is not JSON or repeats a key, JsonSchemaLimitError for too much.
     """
@@ -66,7 +67,7 @@ def _read(text: str) -> Any:
     try:
         return _DECODER.decode(text)
     except RecursionError:
-        return read_deep(text, limit=MAX_DEPTH, number=Decimal, mapping=_unique_pairs)
+        return read_deep(text, limit=MAX_DEPTH, number=WrittenNumber, mapping=_unique_pairs)
 
 
 def _write(schema: Any) -> str:
@@ -103,7 +104,7 @@ def _refuse_constant(name: str) -> Any:
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_unique_pairs, parse_float=Decimal, parse_constant=_refuse_constant
+    object_pairs_hook=_unique_pairs, parse_float=WrittenNumber, parse_constant=_refuse_constant
 )
 
 

@@ -22,6 +22,20 @@ NULL, BOOLEAN, NUMBER, STRING, ARRAY, OBJECT = TYPES = (
 _MAX_EXPONENT = 4_000
 
 
+class WrittenNumber(Decimal):
+    """A number with a fraction or an exponent, and the text that it was read from."""
+
+    __slots__ = ("text",)
+
+    text: str
+
+    def __new__(cls, text: str) -> WrittenNumber:
+        """The number that the text, a JSON number, is."""
+        number = super().__new__(cls, text)
+        number.text = text
+        return number
+
+
 def type_of(value: Any) -> str:
     """The type of a JSON value; integers are numbers."""
     if value is None:
