@@ -202,3 +202,35 @@ def test_plain_integers_stay_plain() -> None:
     """The exponents of constants are none of integers."""
     check({"type": "integer"}, ["1"], ["1.0", "1e5", "1e+22"])
     check({"enum": [10**22, 1]}, ["1" + "0" * 22, "1"], ["1e+22", "1.0"])
+
+
+MULTIPLES: list[tuple[Any, list[str], list[str]]] = [
+    (0.5, ["1e+20", "1.5e+16", "1.2345678901234567e+16", "-1e+300", "0e5", "1.5"], ["1.5e0", "1e-1"]),
+    (0.01, ["1e+20", "1.5e-1", "1e-2"], ["1.234e0", "1e-3", "1.5e-2"]),
+    (1e-05, ["1e-05", "-3e-05", "1.5e-04"], ["1e-06", "1.5e-05"]),
+    (1000, ["1e+16", "1.234e6"], ["1e2", "1.2345e6", "1.2344e6"]),
+]
+
+
+@pytest.mark.parametrize(("step", "accepted", "refused"), MULTIPLES)
+def test_multiples_may_have_exponents(step: Any, accepted: list[str], refused: list[str]) -> None:
+    """json.dumps writes floats of 1e16 and more, and those below 1e-4, with one."""
+    check({"type": "number", "multipleOf": step}, accepted, refused)
+    check({"type": "integer", "multipleOf": step}, ["0"], [text for text in accepted if "e" in text])
+
+
+def test_multiples_within_bounds_may_have_exponents() -> None:
+    """Bounds beside a multipleOf hold for every spelling."""
+    schema = {"type": "number", "multipleOf": 0.5, "minimum": 1e20, "maximum": 2e21}
+    check(schema, ["1e+20", "1.5e+21", "2e+21"], ["9.9e+19", "3e+21", "1e-20", "0e1", "-1e20"])
+
+
+@pytest.mark.parametrize("whole", [{"multipleOf": 1}, {"type": "integer"}])
+def test_what_is_too_small_for_a_multiple_may_have_an_exponent(whole: Any) -> None:
+    """json.dumps writes a small fraction with an exponent, which is no whole number."""
+    check(
+        {"type": "number", "not": whole}, ["1e-05", "-1.5e-09", "0.5", "9.9e-1"], ["1", "1e0", "0e-5", "2e-0"]
+    )
+    bounded = {"type": "number", "minimum": 1e-6, "maximum": 3, "not": whole}
+    check(bounded, ["1e-05", "1e-6", "2.5"], ["1e-07", "-1e-05", "2"])
+    check({**bounded, "allOf": [{"not": {"const": 1e-5}}]}, ["2e-05"], ["1e-05", "0.00001"])

@@ -29,6 +29,7 @@ from grammar_core.frontends.json_schema.number_spelling import (
     natural_exclusion,
     natural_range,
     points,
+    scientific_below,
 )
 from grammar_core.frontends.json_schema.scientific import Bound
 from grammar_core.frontends.json_schema.speller import Define
@@ -235,8 +236,9 @@ class NumberLanguage:
         `lexical` "natural": a set within `integers()` has neither fractions nor exponents; a given value has
         its shortest plain decimal, the spelling it was given in and, unless that is a plain integer, those of
         writers of JSON (1e-05, 1e-5, 1e+22); a set that only signs tell, as the set
-        of all numbers, has every spelling; multiples and combinations have plain decimals; any other set has
-        those and scientific notation with one digit before the point.
+        of all numbers, has every spelling; combinations have plain decimals; any other set has those and
+        scientific notation with one digit before the point. Of multiples that is only what ends in a power of
+        ten that is a multiple; all but multiples have what is less than these, among combinations.
 
         `lexical` "any": every spelling where only signs matter; for any other set plain decimals, each
         spelling with an exponent from -20 to 20, and the scientific notation above where the set is a range.
@@ -247,7 +249,7 @@ class NumberLanguage:
         if self._values is not None:
             return _choice(self._literals())
         if self._parts:
-            return natural_combination(self.language, self._is_integer)
+            return _choice([natural_combination(self.language, self._is_integer), *self._small_numbers()])
         if self._excluded:
             return natural_exclusion(self._range, self._is_integer, self._excluded, self.language)
         name = _NAMES.get((self._range, self._is_integer))
@@ -266,6 +268,23 @@ class NumberLanguage:
         if self._values is not None:
             return all(value.denominator == 1 for value in self._values)
         return self._is_integer
+
+    def _small_numbers(self) -> list[Expr]:
+        """Scientific notation of what is too small to be a multiple, where a set is all but multiples."""
+        if self._is_integer or self._range.step is not None:
+            return []
+        members = [member for part in self._parts if part.negated for member in part.members]
+        steps = [member._only_step() for member in members]
+        found = [step for step in steps if step is not None]
+        if len(found) < len(steps) or not all(part.negated for part in self._parts):
+            return []
+        return scientific_below(self._range, min(found), self._excluded)
+
+    def _only_step(self) -> Fraction | None:
+        """The step whose multiples the set is; None for other sets."""
+        low, high, step = self._range
+        is_more = low is not None or high is not None or self._excluded or self._parts
+        return None if is_more or self._values is not None else step
 
     def _literals(self) -> list[Expr]:
         """The natural spellings of given values."""
