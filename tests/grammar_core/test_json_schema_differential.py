@@ -234,3 +234,63 @@ def test_what_is_too_small_for_a_multiple_may_have_an_exponent(whole: Any) -> No
     bounded = {"type": "number", "minimum": 1e-6, "maximum": 3, "not": whole}
     check(bounded, ["1e-05", "1e-6", "2.5"], ["1e-07", "-1e-05", "2"])
     check({**bounded, "allOf": [{"not": {"const": 1e-5}}]}, ["2e-05"], ["1e-05", "0.00001"])
+
+
+UNIQUE_AND_CONTAINS: list[tuple[Any, list[str], list[str]]] = [
+    ({"contains": {"const": 1}}, ["[1]", "[2,1]", "[3,1,2]"], ["[]", "[2]", "[2,3]", "[1,1]", "[1,2,2]"]),
+    (
+        {"contains": {"minimum": 2}, "minContains": 2},
+        ["[2,3]", "[3,1,2]"],
+        ["[2]", "[1,2]", "[2,2]", "[2,3,2]"],
+    ),
+    ({"contains": {"minimum": 2}, "maxContains": 1}, ["[2]", "[1,3]"], ["[1]", "[2,3]", "[3,3]"]),
+    ({"contains": {"const": 1}, "minContains": 0, "maxContains": 0}, ["[]", "[3,2]"], ["[1]", "[2,2]"]),
+    ({"contains": True, "minContains": 2}, ["[1,2]", "[3,1,2]"], ["[1]", "[1,1]"]),
+    ({"contains": {"const": 1}, "allOf": [{"contains": {"const": 2}}]}, ["[2,1]", "[1,3,2]"], ["[1,3]"]),
+    (
+        {"contains": {"const": 1}, "minItems": 2, "maxItems": 2},
+        ["[1,2]", "[3,1]"],
+        ["[1]", "[2,3]", "[1,2,3]"],
+    ),
+    ({"not": {"contains": {"const": 2}}}, ["[]", "[1,3]"], ["[2]", "[1,1]"]),
+    ({"contains": {"const": 1}, "unevaluatedItems": False}, ["[1,2]"], ["[2]", "[1,1]"]),
+]
+
+
+@pytest.mark.parametrize(("schema", "accepted", "refused"), UNIQUE_AND_CONTAINS)
+def test_unique_items_of_few_values_are_counted(
+    schema: dict[str, Any], accepted: list[str], refused: list[str]
+) -> None:
+    """uniqueItems together with contains was refused, however few values the items had."""
+    check({"type": "array", "items": {"enum": [1, 2, 3]}, "uniqueItems": True, **schema}, accepted, refused)
+
+
+def test_unique_items_of_positions_are_counted() -> None:
+    """As above, where the first items have schemas of their own, and where all differ anyway."""
+    pairs = {"prefixItems": [{"enum": [1, 2]}, {"enum": [2, 3]}], "items": False, "uniqueItems": True}
+    check(
+        {**pairs, "type": "array", "contains": {"const": 2}},
+        ["[2]", "[1,2]", "[2,3]"],
+        ["[1]", "[1,3]", "[2,2]"],
+    )
+    apart = {"prefixItems": [{"type": "integer"}, {"type": "string"}], "items": False, "uniqueItems": True}
+    check({**apart, "type": "array", "contains": {"const": "a"}}, ['[1,"a"]'], ["[]", "[1]", '[1,"b"]'])
+    objects = {"items": {"enum": [{"a": {"b": 1}}, {"a": {"b": 2}}]}, "uniqueItems": True, "type": "array"}
+    check(
+        {**objects, "contains": {"const": {"a": {"b": 2}}}},
+        ['[{"a":{"b":2}}]', '[{"a":{"b":1}},{"a":{"b":2}}]'],
+        ['[{"a":{"b":1}}]', '[{"a":{"b":2}},{"a":{"b":2}}]'],
+    )
+
+
+def test_too_many_choices_of_counted_unique_items_are_refused() -> None:
+    """Half of many values can be chosen in too many ways."""
+    schema = {"items": {"enum": list(range(100))}, "uniqueItems": True}
+    half = {"contains": {"minimum": 50}, "minContains": 25}
+    with pytest.raises(JsonSchemaError, match="too many choices"):
+        compiled({**schema, **half})
+    loosened = {"type": "array", **schema, **half, "minContains": 1}
+    check(loosened, ["[50]", "[1,99]"], ["[1]", "[50,50]", "[100]"])
+    check(
+        {**loosened, "minContains": 25}, ["[" + ",".join(["50"] * 25) + "]"], ["[50]"], loosen=["uniqueItems"]
+    )

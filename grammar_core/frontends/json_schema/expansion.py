@@ -22,7 +22,7 @@ from grammar_core.frontends.json_schema.full_sets import FULL
 from grammar_core.frontends.json_schema.goals import ANY, NEVER, Goal, complement, join
 from grammar_core.frontends.json_schema.paths import pointer_of
 from grammar_core.frontends.json_schema.shapes import ArrayShape, ObjectShape, absorbed
-from grammar_core.frontends.json_schema.subschemas import Subschemas
+from grammar_core.frontends.json_schema.subschemas import ASSERTIONS, Subschemas
 from grammar_core.frontends.json_schema.values import (
     BOOLEAN,
     NULL,
@@ -40,6 +40,7 @@ MAX_COMBINATIONS = 8_000
 MAX_IN_PLACE_DEPTH = 60
 """Schemas that apply to one value and stand inside one another (allOf in anyOf in allOf …)."""
 _VOID_DEPTH = 3
+_LISTS = (frozenset(("const",)), frozenset(("enum",)))
 
 
 class SelfReferenceError(JsonSchemaError):
@@ -282,15 +283,22 @@ class Expander(Subschemas):
             self._void_depth -= 1
 
     def _lists_nothing(self, goal: Goal) -> bool:
-        """Whether the values listed by const and enum have none in common, at whatever depth they differ."""
+        """Whether no value is in all lists of const and enum, wherever they differ, and in none of others."""
         common: frozenset[str] | None = None
         for literal in goal:
             values = self.constants_of(frozenset((literal,)))
             if values is not None:
                 common = values if common is None else common & values
-                if not common:
-                    return True
-        return False
+        if common:
+            for literal in goal:
+                common -= self._excluded_constants(literal)
+        return common is not None and not common
+
+    def _excluded_constants(self, literal: int) -> frozenset[str]:
+        """The values that a literal excludes if it is the complement of a list of them."""
+        if literal > 0 or ASSERTIONS.intersection(self.subschema(literal).schema) not in _LISTS:
+            return frozenset()
+        return self.constants_of(frozenset((-literal,))) or frozenset()
 
     def is_void_shape(self, shape: ObjectShape | ArrayShape) -> bool:
         """Whether provably nothing has the shape."""
