@@ -397,25 +397,26 @@ def _choice(options: list[Expr]) -> Expr | None:
 
 def _finite_values_at(emitter: Emitter, shape: ArrayShape, index: int) -> dict[str, _Value] | None:
     """An item's values by their identities; None if they are too many, or what they meet is not known."""
-    goals = _finite_goals(emitter, item_goal(shape, index))
-    if goals is None:
+    common = item_goal(shape, index)
+    constants = _finite_constants(emitter, common)
+    if constants is None:
         return None
     expander = emitter.expander
     values: dict[str, _Value] = {}
-    for identifier, goal in goals.items():
+    for identifier, constant in constants.items():
         meets: dict[Goal, bool] = {}
         for counted in _counted_goals(shape):
-            meets[counted] = expander.is_void(join(goal, complement(counted)))
-            if not meets[counted] and not expander.is_void(join(goal, counted)):
+            meets[counted] = expander.is_void(join(constant, complement(counted)))
+            if not meets[counted] and not expander.is_void(join(constant, counted)):
                 return None
-        goal = _goal_in_class(shape, index, goal, meets)
+        goal = _goal_in_class(shape, index, join(common, constant), meets)
         if not expander.is_void(goal):
             values[identifier] = _Value(goal, meets)
     return values
 
 
-def _finite_goals(emitter: Emitter, goal: Goal) -> dict[str, Goal] | None:
-    """The identity of each value that may meet the goal, and its goal; None if they are too many."""
+def _finite_constants(emitter: Emitter, goal: Goal) -> dict[str, Goal] | None:
+    """Values of which all that meet the goal are some, by their identities; None if they are too many."""
     expander = emitter.expander
     if not goal or goal is NEVER:
         return None if not goal else {}
@@ -429,8 +430,7 @@ def _finite_goals(emitter: Emitter, goal: Goal) -> dict[str, Goal] | None:
         values = _finite_values(emitter, goal)
     if values is None or len(values) > MAX_UNIQUE_VALUES:
         return None
-    goals = {identity(value): join(goal, expander.constant(value, sub, "enum")) for value in values}
-    return {value: one for value, one in goals.items() if not expander.is_void(one)}
+    return {identity(value): expander.constant(value, sub, "enum") for value in values}
 
 
 def _finite_values(emitter: Emitter, goal: Goal) -> list[object] | None:

@@ -128,6 +128,10 @@ class NumberLanguage:
         """The numbers in both."""
         if self is _ALL or other is _ALL:
             return other if self is _ALL else self
+        if self._values is not None and other._values is not None:
+            mine, others = self._values, other._values
+            common = [v for v in min(mine, others, key=len) if v in mine and v in others]
+            return NumberLanguage({v: (*mine[v], *others[v]) for v in common})
         if self._values is not None:
             return NumberLanguage({v: texts for v, texts in self._values.items() if other.contains(v)})
         if other._values is not None:
