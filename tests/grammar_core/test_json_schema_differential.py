@@ -294,3 +294,17 @@ def test_too_many_choices_of_counted_unique_items_are_refused() -> None:
     check(
         {**loosened, "minContains": 25}, ["[" + ",".join(["50"] * 25) + "]"], ["[50]"], loosen=["uniqueItems"]
     )
+
+
+def test_large_whole_multiples() -> None:
+    """Steps of more than 4,096 were refused, and several that come to more."""
+    check(
+        {"type": "integer", "multipleOf": 65_536},
+        ["0", "65536", "-131072", "6553600"],
+        ["1", "65537", "32768"],
+    )
+    several = {"type": "integer", "allOf": [{"multipleOf": 8}, {"multipleOf": 7}, {"multipleOf": 143}]}
+    check(several, ["0", "8008", "80080"], ["1001", "8", "8009"])
+    check({"type": "integer", "not": {"multipleOf": 8_191}}, ["1", "8192"], ["0", "8191", "16382"])
+    with pytest.raises(JsonSchemaError, match="more than 8,192 remainders"):
+        compiled({"type": "integer", "multipleOf": 10_007})
