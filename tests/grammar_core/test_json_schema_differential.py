@@ -308,3 +308,11 @@ def test_large_whole_multiples() -> None:
     check({"type": "integer", "not": {"multipleOf": 8_191}}, ["1", "8192"], ["0", "8191", "16382"])
     with pytest.raises(JsonSchemaError, match="more than 8,192 remainders"):
         compiled({"type": "integer", "multipleOf": 10_007})
+
+
+def test_equal_constants_keep_their_own_words() -> None:
+    """Numbers and keys inside one constant were spelled as in another one that is equal."""
+    schema = '{"enum": [[100, {"a": 1, "b": 2}], {"x": 1e2, "y": {"b": 2, "a": 1}}]}'
+    accepted = ['[100,{"a":1,"b":2}]', '{"x":1e2,"y":{"b":2,"a":1}}', '{"x":100,"y":{"b":2,"a":1}}']
+    check(schema, accepted, ['[1e2,{"a":1,"b":2}]', '[100,{"b":2,"a":1}]', '{"x":1e2,"y":{"a":1,"b":2}}'])
+    check('{"enum": [[1e2], 3], "not": {"const": [100]}}', ["3"], ["[100]", "[1e2]"])

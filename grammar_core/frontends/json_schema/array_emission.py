@@ -430,7 +430,12 @@ def _finite_constants(emitter: Emitter, goal: Goal) -> dict[str, Goal] | None:
         values = _finite_values(emitter, goal)
     if values is None or len(values) > MAX_UNIQUE_VALUES:
         return None
-    return {identity(value): expander.constant(value, sub, "enum") for value in values}
+    constants: dict[str, Goal] = {}
+    for value in values:
+        identifier = identity(value)
+        if identifier not in constants:
+            constants[identifier] = expander.constant(value, sub, "enum")
+    return constants
 
 
 def _finite_values(emitter: Emitter, goal: Goal) -> list[object] | None:

@@ -16,7 +16,7 @@ from grammar_core.frontends.json_schema.errors import (
 from grammar_core.frontends.json_schema.goals import ANY, NEVER, Goal
 from grammar_core.frontends.json_schema.keywords import Subschema
 from grammar_core.frontends.json_schema.paths import Path, pointer_of
-from grammar_core.frontends.json_schema.values import identity
+from grammar_core.frontends.json_schema.values import identity, wording
 
 MAX_SUBSCHEMAS = 500_000
 _ALIAS_STEPS = 1_000
@@ -152,7 +152,7 @@ class Subschemas:
     def constant(self, value: Any, sub: Subschema, keyword: str) -> Goal:
         """The goal of being equal to `value`."""
         check()
-        key = identity(value)
+        key = wording(value)  # the same value in other words is another constant
         goal = self._constants.get(key)
         if goal is None:
             schema = {"enum": [value]}

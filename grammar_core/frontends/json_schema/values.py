@@ -64,6 +64,15 @@ def _number(value: Any) -> Any:
     return exact.numerator if exact.denominator == 1 else [inf, str(exact)]  # no JSON value has infinity
 
 
+def wording(value: Any) -> str:
+    """Equal texts for values with the same keys in the same order and the same spellings of numbers."""
+    return json.dumps(value, default=_number_wording)
+
+
+def _number_wording(value: Any) -> Any:
+    return [inf, value.text if isinstance(value, WrittenNumber) else str(value)]
+
+
 def quote(text: str) -> bytes:
     """The natural spelling of a string: only the escapes that it needs."""
     return encode_basestring(text).encode(errors="replace")
