@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from grammar_core.deadline import check, check_now
 from grammar_core.frontends.json_schema.errors import JsonSchemaLimitError
@@ -12,7 +12,7 @@ from grammar_core.frontends.json_schema.expansion import item_goal
 from grammar_core.frontends.json_schema.goals import ANY, NEVER, Goal, complement, join
 from grammar_core.frontends.json_schema.paths import Path, pointer_of
 from grammar_core.frontends.json_schema.shapes import ArrayShape, ItemRule
-from grammar_core.frontends.json_schema.values import ARRAY, BOOLEAN, NULL, OBJECT
+from grammar_core.frontends.json_schema.values import ARRAY, BOOLEAN, NULL, OBJECT, identity
 from grammar_core.ir.nodes import (
     EMPTY,
     Automaton,
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 MAX_COUNTED_STATES = 5_000
 MAX_UNIQUE_VALUES = 1_000
 MAX_UNIQUE_ARRAYS = 2_000
+MAX_UNIQUE_MEMBERS = 5_000
+MAX_UNIQUE_STEPS = 20_000
 MAX_ITEM_CLASSES = 8
 _OPEN, _CLOSE = Literal(b"["), Literal(b"]")
 
@@ -44,10 +46,8 @@ def emit(emitter: Emitter, shape: ArrayShape, depth: int) -> list[Expr]:
         return []
     if shape.unique is not None and (shape.max is None or shape.max > 1) and not _is_distinct(emitter, shape):
         items = _unique_items(emitter, shape, depth)
-    elif shape.contains or any(rule.unless for rule in shape.rules):
-        items = _counted_items(emitter, shape, depth)
     else:
-        items = _plain_items(emitter, shape, depth)
+        items = _free_items(emitter, shape, depth)
     return _brackets(emitter, items, shape.min == 0 and all(c.min == 0 for c in shape.contains), depth)
 
 
@@ -78,6 +78,12 @@ def _boundary(shape: ArrayShape) -> int:
     ends += (contains.start for contains in shape.contains)
     boundary = max(ends, default=0)
     return boundary if shape.max is None else min(boundary, shape.max)
+
+
+def _free_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | None:
+    """One item or more of a shape, whether unique or not; None if there can be none."""
+    is_counted = shape.contains or any(rule.unless for rule in shape.rules)
+    return (_counted_items if is_counted else _plain_items)(emitter, shape, depth)
 
 
 def _plain_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | None:
@@ -111,10 +117,16 @@ def _plain_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | None
 # --- items of which some are counted
 
 
-def _item_classes(emitter: Emitter, shape: ArrayShape) -> list[tuple[Goal, dict[Goal, bool]]]:
-    """A partition of all values by the goals that are counted or spared."""
+def _counted_goals(shape: ArrayShape) -> dict[Goal, None]:
+    """The goals that are counted or spared."""
     counted = dict.fromkeys(contains.goal for contains in shape.contains)
     counted.update(dict.fromkeys(goal for rule in shape.rules for goal in rule.unless))
+    return counted
+
+
+def _item_classes(emitter: Emitter, shape: ArrayShape) -> list[tuple[Goal, dict[Goal, bool]]]:
+    """A partition of all values by the goals that are counted or spared."""
+    counted = _counted_goals(shape)
     if len(counted) > MAX_ITEM_CLASSES:
         raise JsonSchemaLimitError(
             f"More than {MAX_ITEM_CLASSES} contains apply to one array",
@@ -147,7 +159,7 @@ def _counted_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | No
     classes = _item_classes(emitter, shape)
     boundary = _boundary(shape)
     last = max(boundary, shape.min if shape.max is None else shape.max)
-    caps = [c.min if c.max is None else c.max + 1 for c in shape.contains]
+    caps = _caps(shape)
     if last > boundary and last > 64 and boundary == 0 and len(shape.contains) == 1:
         found = _counted_members(emitter, shape, classes, depth)
         if found is not None:
@@ -184,6 +196,11 @@ def _counted_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | No
     if not accepting:
         return None
     return Automaton(tuple(edges), tuple(accepting), len(numbers))
+
+
+def _caps(shape: ArrayShape) -> list[int]:
+    """For each contains, the count above which there is nothing to tell."""
+    return [c.min if c.max is None else c.max + 1 for c in shape.contains]
 
 
 def _too_many_states(shape: ArrayShape) -> JsonSchemaLimitError:
@@ -239,7 +256,7 @@ def _counted_members(
 
 def _is_distinct(emitter: Emitter, shape: ArrayShape) -> bool:
     """Whether items at different positions can never be equal."""
-    if shape.max is None or shape.max > 16 or shape.contains:
+    if shape.max is None or shape.max > 16:
         return False
     goals = [item_goal(shape, i) for i in range(shape.max)]
     return all(
@@ -247,75 +264,178 @@ def _is_distinct(emitter: Emitter, shape: ArrayShape) -> bool:
     )
 
 
+class _Value(NamedTuple):
+    """One value as an item: its goal, and which of the goals that are counted or spared it meets."""
+
+    goal: Goal
+    meets: dict[Goal, bool]
+
+
 def _unique_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | None:
     assert shape.unique is not None
-    boundary = _boundary(shape)
-    if shape.contains or any(rule.unless for rule in shape.rules):
-        emitter.expander.refuse("uniqueItems", shape.unique, "together with contains cannot be enforced")
-        return _counted_items(emitter, shape, depth)
-    values = None if boundary else finite_goals(emitter, item_goal(shape, 0))
+    values = None if _boundary(shape) else _finite_values_at(emitter, shape, 0)
     if values is None:
         return _unique_arrays(emitter, shape, depth)
-    if len(values) < shape.min:
-        return None
-    specs = [Member(emitter.define("item", emitter.item(goal, depth + 1)), False, False) for goal in values]
-    return Members(tuple(specs), _comma(emitter, depth), False, max(shape.min, 1), shape.max, ())
+    shape = _without_uniform(shape, values)
+    selections = _selections(shape, list(values.values()))
+    if selections is None:
+        emitter.expander.refuse("uniqueItems", shape.unique, "allows too many choices of items with contains")
+        return _free_items(emitter, shape, depth)
+    options: list[Expr] = []
+    for required, optional in selections:
+        if len(required) + len(optional) < max(shape.min, 1) or (shape.max or shape.min) < shape.min:
+            continue
+        specs = [
+            Member(emitter.define("item", emitter.item(goal, depth + 1)), is_required, False)
+            for goals, is_required in ((required, True), (optional, False))
+            for goal in goals
+        ]
+        comma = _comma(emitter, depth)
+        options.append(Members(tuple(specs), comma, False, max(shape.min, 1), shape.max, ()))
+    return _choice(options)
+
+
+def _without_uniform(shape: ArrayShape, values: dict[str, _Value]) -> ArrayShape:
+    """The shape with the counts of what every value meets as those of all items."""
+    uniform = [c for c in shape.contains if all(value.meets[c.goal] for value in values.values())]
+    highs = [high for high in (shape.max, *(c.max for c in uniform)) if high is not None]
+    return replace(
+        shape,
+        contains=tuple(c for c in shape.contains if c not in uniform),
+        min=max(shape.min, *(c.min for c in uniform), 0),
+        max=min(highs, default=None),
+    )
+
+
+def _selections(shape: ArrayShape, values: list[_Value]) -> list[tuple[list[Goal], list[Goal]]] | None:
+    """Which values come and which may come, for each choice that contains leaves; None if they are too many.
+
+    No array is in two of the selections.
+    """
+    found: list[tuple[list[Goal], list[Goal]]] = []
+    caps = _caps(shape)
+    pending: list[tuple[int, tuple[int, ...], list[Goal], list[Goal]]] = [(0, (0,) * len(caps), [], [])]
+    for _ in range(MAX_UNIQUE_STEPS):
+        check()
+        if not pending:
+            return found
+        index, counts, required, optional = pending.pop()
+        if index == len(values):
+            if _is_complete(shape, shape.min, counts):
+                if found and (len(found) + 1) * len(values) > MAX_UNIQUE_MEMBERS:
+                    return None
+                found.append((required, optional))
+            continue
+        value = values[index]
+        is_settled = all(
+            not value.meets[c.goal] or (c.max is None and count >= c.min)
+            for c, count in zip(shape.contains, counts, strict=True)
+        )
+        if is_settled:
+            pending.append((index + 1, counts, required, [*optional, value.goal]))
+            continue
+        if _can_complete(shape, counts, values[index + 1 :]):
+            pending.append((index + 1, counts, required, optional))
+        following = _counts_after(shape, 0, counts, caps, value.meets)
+        if following is not None and (shape.max is None or len(required) < shape.max):
+            pending.append((index + 1, following, [*required, value.goal], optional))
+    return None
+
+
+def _can_complete(shape: ArrayShape, counts: tuple[int, ...], values: list[_Value]) -> bool:
+    """Whether there are values enough for every contains."""
+    return all(
+        count + sum(value.meets[c.goal] for value in values) >= c.min
+        for c, count in zip(shape.contains, counts, strict=True)
+    )
 
 
 def _unique_arrays(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | None:
     """Every array, if they are few."""
     unique: Path = shape.unique
-    arrays: list[tuple[Goal, ...]] = [()]
-    complete: list[tuple[Goal, ...]] = []
+    caps = _caps(shape)
+    arrays: list[tuple[dict[str, Goal], tuple[int, ...]]] = [({}, (0,) * len(caps))]
+    complete: list[dict[str, Goal]] = []
     length = 0
     while arrays and (shape.max is None or length < shape.max):
-        values = finite_goals(emitter, item_goal(shape, length))
+        values = _finite_values_at(emitter, shape, length)
         if values is None or len(complete) > MAX_UNIQUE_ARRAYS:
             emitter.expander.refuse(
                 "uniqueItems", unique, "can only be enforced for items of finitely many values"
             )
-            return _plain_items(emitter, shape, depth)
-        known = set(values)
-        arrays = [(*a, v) for a in arrays for v in known if not _repeats(emitter, a, v)]
+            return _free_items(emitter, shape, depth)
+        longer = []
+        for array, counts in arrays:
+            for identifier, value in values.items():
+                check()
+                following = _counts_after(shape, length, counts, caps, value.meets)
+                if identifier not in array and following is not None:
+                    longer.append(({**array, identifier: value.goal}, following))
+        arrays = longer
         length += 1
-        if length >= shape.min:
-            complete += arrays
+        complete += (array for array, counts in arrays if _is_complete(shape, length, counts))
         if len(arrays) > MAX_UNIQUE_ARRAYS:
             emitter.expander.refuse("uniqueItems", unique, "allows too many different arrays")
-            return _plain_items(emitter, shape, depth)
+            return _free_items(emitter, shape, depth)
     comma = _comma(emitter, depth)
     options: list[Expr] = []
-    for goals in complete:
+    for array in complete:
         pieces: list[Expr] = []
-        for goal in goals:
+        for goal in array.values():
             pieces += [comma] if pieces else []
             pieces.append(emitter.item(goal, depth + 1))
         options.append(Sequence(tuple(pieces)))
+    return _choice(options)
+
+
+def _choice(options: list[Expr]) -> Expr | None:
+    """One of the options; None if there is none."""
+    if len(options) == 1:
+        return options[0]
     return Choice(tuple(options)) if options else None
 
 
-def _repeats(emitter: Emitter, goals: tuple[Goal, ...], goal: Goal) -> bool:
-    check()
-    return any(not emitter.expander.is_void(join(goal, other)) for other in goals)
+def _finite_values_at(emitter: Emitter, shape: ArrayShape, index: int) -> dict[str, _Value] | None:
+    """An item's values by their identities; None if they are too many, or what they meet is not known."""
+    common = item_goal(shape, index)
+    constants = _finite_constants(emitter, common)
+    if constants is None:
+        return None
+    expander = emitter.expander
+    values: dict[str, _Value] = {}
+    for identifier, constant in constants.items():
+        meets: dict[Goal, bool] = {}
+        for counted in _counted_goals(shape):
+            meets[counted] = expander.is_void(join(constant, complement(counted)))
+            if not meets[counted] and not expander.is_void(join(constant, counted)):
+                return None
+        goal = _goal_in_class(shape, index, join(common, constant), meets)
+        if not expander.is_void(goal):
+            values[identifier] = _Value(goal, meets)
+    return values
 
 
-def finite_goals(emitter: Emitter, goal: Goal) -> list[Goal] | None:
-    """A goal for each value that meets the goal; None if they are too many."""
+def _finite_constants(emitter: Emitter, goal: Goal) -> dict[str, Goal] | None:
+    """Values of which all that meet the goal are some, by their identities; None if they are too many."""
     expander = emitter.expander
     if not goal or goal is NEVER:
-        return None if not goal else []
+        return None if not goal else {}
     sub = expander.subschema(min(goal, key=abs))
     values: list[object] | None = None
     for literal in goal:
-        listed = expander.subschema(literal).schema.get("enum") if literal > 0 else None
-        if isinstance(listed, list):
+        listed = expander.listed_values(expander.subschema(literal)) if literal > 0 else None
+        if listed is not None and (values is None or len(listed) < len(values)):
             values = listed
     if values is None:
         values = _finite_values(emitter, goal)
     if values is None or len(values) > MAX_UNIQUE_VALUES:
         return None
-    goals = dict.fromkeys(join(goal, expander.constant(value, sub, "enum")) for value in values)
-    return [one for one in goals if not expander.is_void(one)]
+    constants: dict[str, Goal] = {}
+    for value in values:
+        identifier = identity(value)
+        if identifier not in constants:
+            constants[identifier] = expander.constant(value, sub, "enum")
+    return constants
 
 
 def _finite_values(emitter: Emitter, goal: Goal) -> list[object] | None:

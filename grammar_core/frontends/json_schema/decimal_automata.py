@@ -9,6 +9,7 @@ from __future__ import annotations
 from enum import IntEnum
 from fractions import Fraction
 from functools import lru_cache
+from math import gcd
 
 from grammar_core.deadline import check
 from grammar_core.errors import GrammarLimitError
@@ -18,6 +19,9 @@ from grammar_core.regular import RegularLanguage
 
 MAX_DIGITS = 2_000
 MAX_MODULUS = 4_096
+"""Of decimals, each of whose places has as many states."""
+MAX_REMAINDERS = 8_192
+"""Of whole numbers."""
 
 _DOT = CharClass(((0x2E, 0x2E),))
 _DIGITS = [CharClass(((code, code),)) for code in range(0x30, 0x3A)]
@@ -76,7 +80,7 @@ def multiples(step: Fraction) -> Expr:
     sign = Repeat(MINUS, 0, 1)
     if places == 0 and modulus % 10 == 0:
         return Sequence((sign, _with_zeros(modulus)))
-    return Sequence((sign, _residues(modulus, places)))
+    return Sequence((sign, _residues(modulus, places) if places else _whole_multiples(modulus)))
 
 
 def canonical(value: Fraction) -> str:
@@ -263,10 +267,12 @@ class _Comparison:
 
 
 def _residues(modulus: int, places: int) -> Automaton:
-    """Plain decimals without a sign whose digits, `places` of them behind the point, are a multiple."""
+    """Plain decimals without a sign whose digits, `places` of them behind the point, are a multiple.
+
+    There is at least one place.
+    """
     if modulus > MAX_MODULUS:
-        message = f"A multipleOf with a modulus of more than {MAX_MODULUS:,} cannot be kept track of"
-        raise GrammarLimitError(message, limit="modulus", value=MAX_MODULUS, dialect="JSON schema")
+        raise _too_many_remainders(MAX_MODULUS)
     builder = _Builder()
 
     scale = [int(10 ** (places - digits)) for digits in range(places + 1)]
@@ -281,9 +287,9 @@ def _residues(modulus: int, places: int) -> Automaton:
     _count_digits(builder, start, 0, whole, modulus, first=1)
     for residue, state in enumerate(whole):
         _count_digits(builder, state, residue, whole, modulus)
-    layer = [builder.state(False) for _ in range(modulus if places else 1)]
+    layer = [builder.state(False) for _ in range(modulus)]
     builder.point(zero, layer[0])
-    for state, behind in zip(whole, layer, strict=False):  # without places only whole multiples go on
+    for state, behind in zip(whole, layer, strict=True):
         builder.point(state, behind)
     for digits in range(1, places + 1):
         following = [builder.state(is_multiple(residue, digits)) for residue in range(modulus)]
@@ -305,6 +311,71 @@ def _count_digits(
     ]
 
 
+def _too_many_remainders(limit: int) -> GrammarLimitError:
+    message = f"A multipleOf with more than {limit:,} remainders to be told apart cannot be kept track of"
+    return GrammarLimitError(message, limit="modulus", value=limit, dialect="JSON schema")
+
+
+class _Remainders:
+    """Remainders of whole numbers, told apart only as far as the digits behind them tell them apart.
+
+    `count` more digits make a remainder zero if they are what 10**count times the remainder lacks. While that
+    power is less than the modulus, few lack so little. From then on all can be made zero, and those that are
+    the same 10**count times are one: of 65,536 remainders 2,048 are left, and those few.
+    """
+
+    def __init__(self, modulus: int) -> None:
+        self._modulus = modulus
+        self._levels: list[tuple[int, int]] = []
+        power, most = 1, 0
+        while True:
+            shared = gcd(power, modulus)
+            self._levels.append((power, modulus // shared))
+            if power >= modulus:
+                break
+            most += power // shared
+            power *= 10
+        self.most = min(modulus, most + self._levels[-1][1])
+
+    def kind(self, remainder: int, first: int) -> tuple[int, int]:
+        """How many digits, at least `first`, can make it zero, and what there is to know of it then."""
+        modulus = self._modulus
+        level = first
+        while True:
+            power, known = self._levels[level]
+            if -power * remainder % modulus < power:
+                return level, remainder % known
+            level += 1
+
+
+def _whole_multiples(modulus: int) -> Automaton:
+    """Plain decimals without a sign that are multiples of a whole number."""
+    remainders = _Remainders(modulus)
+    if remainders.most > MAX_REMAINDERS:
+        raise _too_many_remainders(MAX_REMAINDERS)
+    builder = _Builder()
+    start, zero, point, zeros = (builder.state(accepts) for accepts in (False, True, False, True))
+    builder.digits(start, 0, 0, zero)
+    builder.point(zero, point)
+    builder.digits(point, 0, 0, zeros)
+    builder.digits(zeros, 0, 0, zeros)
+    states: dict[tuple[int, int], int] = {}
+    pending = [(start, 0, 1, 0)]
+    while pending:
+        source, remainder, first_digit, level = pending.pop()
+        for digit in range(first_digit, 10):
+            following = (remainder * 10 + digit) % modulus
+            kind = remainders.kind(following, max(level - 1, 0))
+            target = states.get(kind)
+            if target is None:
+                target = states[kind] = builder.state(kind[0] == 0)
+                pending.append((target, following, 0, kind[0]))
+                if kind[0] == 0:
+                    builder.point(target, point)
+            builder.edges.append((source, target, _DIGITS[digit]))
+    return builder.build()
+
+
 def _with_zeros(modulus: int) -> Expr:
     """Whole multiples of a number that ends in zeros."""
     zeros = 0
@@ -312,7 +383,7 @@ def _with_zeros(modulus: int) -> Expr:
         modulus //= 10
         zeros += 1
     fraction = parse_regex(r"(?:\.0+)?")
-    front = RegularLanguage.from_expression(_residues(modulus, 0))
+    front = RegularLanguage.from_expression(_whole_multiples(modulus))
     front = front.intersect(RegularLanguage.from_expression(parse_regex("[1-9][0-9]*")))
     nonzero = Sequence((front.to_expression(), Literal(b"0" * zeros)))
     return Sequence((Choice((Literal(b"0"), nonzero)), fraction))

@@ -6,6 +6,7 @@ A *resource* is a schema with a base URI of its own, the root of a document or a
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -17,6 +18,7 @@ from grammar_core.frontends.json_schema.deep_json import DepthError, read_deep, 
 from grammar_core.frontends.json_schema.dialects import DEFAULT, Dialect, dialect_of, is_too_old
 from grammar_core.frontends.json_schema.errors import JsonSchemaError, JsonSchemaLimitError
 from grammar_core.frontends.json_schema.paths import Path, pointer_of
+from grammar_core.frontends.json_schema.values import WrittenNumber
 
 MAX_TEXT_LENGTH = 20_000_000
 """Characters of a schema's text."""
@@ -31,9 +33,13 @@ _LISTS = ("allOf", "anyOf", "items", "oneOf", "prefixItems")
 _MAPS = ("$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties")
 _NESTING = frozenset((*_SINGLE, *_LISTS, *_MAPS))
 
+_STANDARD = "json-schema.org/"
+_DYNAMIC = ("$dynamicRef", "$recursiveRef", _STANDARD)
+_ESCAPED_ASCII = re.compile(r"\\u00([2-7][0-9A-Fa-f])")
+
 
 def parse_json(text: str) -> Any:
-    """The value of a JSON text, numbers with a fraction or exponent as Decimal.
+    """The value of a JSON text, numbers with a fraction or exponent as WrittenNumber.
 
     Raises JsonSchemaError for text that is not JSON or repeats a key, JsonSchemaLimitError for too much.
     """
@@ -61,7 +67,7 @@ def _read(text: str) -> Any:
     try:
         return _DECODER.decode(text)
     except RecursionError:
-        return read_deep(text, limit=MAX_DEPTH, number=Decimal, mapping=_unique_pairs)
+        return read_deep(text, limit=MAX_DEPTH, number=WrittenNumber, mapping=_unique_pairs)
 
 
 def _write(schema: Any) -> str:
@@ -86,12 +92,19 @@ def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return mapping
 
 
+def _unescaped(text: str) -> str:
+    """JSON text to look for words in: keywords and URIs may be written with escapes."""
+    if "\\" not in text:
+        return text
+    return _ESCAPED_ASCII.sub(lambda match: chr(int(match[1], 16)), text).replace("\\/", "/")
+
+
 def _refuse_constant(name: str) -> Any:
     raise JsonSchemaError(f"The schema is not JSON: {name} is no JSON number")
 
 
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_unique_pairs, parse_float=Decimal, parse_constant=_refuse_constant
+    object_pairs_hook=_unique_pairs, parse_float=WrittenNumber, parse_constant=_refuse_constant
 )
 
 
@@ -161,10 +174,10 @@ class Documents:
         self._indexed_uris: set[str] = set()  # of the document that is being read
         self._ambiguous: dict[str, JsonSchemaError] = {}
         value = parse_json(text)
+        text = _unescaped(text)
         self.has_names = '"$id"' in text or '"id"' in text or "nchor" in text
-        self.is_dynamic = (
-            bool(bundled) or "$dynamicRef" in text or "$recursiveRef" in text or "$schema" in text
-        )
+        # Known before the first schema is reached, of documents too that are read later: the metaschemas.
+        self.is_dynamic = bool(bundled) or any(word in text for word in _DYNAMIC)
         self.root = self._add(value, "", DEFAULT)
 
     def _add(self, value: Any, uri: str, dialect: Dialect) -> Resource:
@@ -192,15 +205,14 @@ class Documents:
                 pointer=pointer_of((path, "$schema")),
                 keyword="$schema",
             )
-        return dialect_of(uri) or self._custom_dialect(uri)
+        return dialect_of(uri) or self._custom_dialect(uri, inherited)
 
-    def _custom_dialect(self, uri: str) -> Dialect:
-        """The dialect of a metaschema that is not one of the standard's."""
+    def _custom_dialect(self, uri: str, inherited: Dialect) -> Dialect:
+        """The dialect of a metaschema that is not one of the standard's; `inherited` if nothing is known."""
         document = self._bundled.get(_split_fragment(uri)[0])
-        base = Dialect(2020, declared=True)
         if not isinstance(document, dict):
-            return base
-        base = dialect_of(str(document.get("$schema", ""))) or base
+            return inherited
+        base = dialect_of(str(document.get("$schema", ""))) or inherited
         vocabularies = document.get("$vocabulary")
         if isinstance(vocabularies, dict):
             validates = any("/vocab/validation" in vocabulary for vocabulary in vocabularies)
@@ -241,7 +253,7 @@ class Documents:
             if fragment and not fragment.startswith("/"):
                 _note_anchor(resource.anchors, fragment, value, path, dialect.id_keyword)
         if dialect.draft >= 2019:
-            self._note_anchors(value, resource, path)
+            self._note_anchors(value, resource, path, dialect.draft)
         return resource
 
     def _note_uri(self, resource: Resource, value: dict[str, Any], keyword: str) -> None:
@@ -257,14 +269,14 @@ class Documents:
         self._indexed_uris.add(resource.uri)
         self._resources.setdefault(resource.uri, resource)
 
-    def _note_anchors(self, value: dict[str, Any], resource: Resource, path: Path) -> None:
-        anchor, dynamic = value.get("$anchor"), value.get("$dynamicAnchor")
+    def _note_anchors(self, value: dict[str, Any], resource: Resource, path: Path, draft: int) -> None:
+        anchor, dynamic = value.get("$anchor"), value.get("$dynamicAnchor") if draft == 2020 else None
         if isinstance(anchor, str):
             _note_anchor(resource.anchors, anchor, value, path, "$anchor")
         if isinstance(dynamic, str):
             _note_anchor(resource.anchors, dynamic, value, path, "$dynamicAnchor")
             resource.dynamic_anchors.setdefault(dynamic, (value, path))
-        if value.get("$recursiveAnchor") is True and value is resource.root:
+        if draft == 2019 and value.get("$recursiveAnchor") is True and value is resource.root:
             resource.dynamic_anchors.setdefault("", (value, path))
 
     def resource_at(self, value: Any, inherited: Resource) -> Resource:
@@ -379,7 +391,7 @@ def _joined(base: str, reference: str) -> str:
 
 def _metaschema(uri: str) -> Any:
     """The standard's own document with this URI, None for any other URI."""
-    if not uri.removeprefix("https://").removeprefix("http://").startswith("json-schema.org/"):
+    if not uri.removeprefix("https://").removeprefix("http://").startswith(_STANDARD):
         return None
     from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
 

@@ -22,7 +22,7 @@ from grammar_core.frontends.json_schema.full_sets import FULL
 from grammar_core.frontends.json_schema.goals import ANY, NEVER, Goal, complement, join
 from grammar_core.frontends.json_schema.paths import pointer_of
 from grammar_core.frontends.json_schema.shapes import ArrayShape, ObjectShape, absorbed
-from grammar_core.frontends.json_schema.subschemas import Subschemas
+from grammar_core.frontends.json_schema.subschemas import ASSERTIONS, Subschemas
 from grammar_core.frontends.json_schema.values import (
     BOOLEAN,
     NULL,
@@ -40,6 +40,7 @@ MAX_COMBINATIONS = 8_000
 MAX_IN_PLACE_DEPTH = 60
 """Schemas that apply to one value and stand inside one another (allOf in anyOf in allOf …)."""
 _VOID_DEPTH = 3
+_LISTS = (frozenset(("const",)), frozenset(("enum",)))
 
 
 class SelfReferenceError(JsonSchemaError):
@@ -83,20 +84,19 @@ class Expander(Subschemas):
         sub = self.subschema(literal)
         schema = sub.schema
         if literal < 0:
-            types = sub.types() if schema.keys() <= {"type"} else None
+            types = sub.types() if schema.keys() <= {"type"} and sub.dialect.validates else None
             if types is None or ("integer" in types and NUMBER not in types):
                 return _ALL_TYPES - _plain(types - {"integer"}) if types else _ALL_TYPES
             return _ALL_TYPES - _plain(types)
         if "$ref" in schema and not sub.dialect.has_ref_siblings:
             return self.types(self.reference(sub))
         mask = _ALL_TYPES
-        types = sub.types()
+        types = sub.types() if sub.dialect.validates else None
         if types is not None:
             mask = _plain(types)
-        if "const" in schema and sub.dialect.draft > 4:
-            mask &= {type_of(schema["const"])}
-        if isinstance(schema.get("enum"), list):
-            mask &= set(map(type_of, schema["enum"]))
+        listed = self.listed_values(sub)
+        if listed is not None:
+            mask &= set(map(type_of, listed))
         for keyword in ("anyOf", "oneOf"):
             branches = sub.listing(keyword)
             if branches is not None:
@@ -270,6 +270,8 @@ class Expander(Subschemas):
             return True
         if len(goal) == 1:
             return False  # schemas that exclude themselves are rare, and it takes time to tell
+        if self._lists_nothing(goal):
+            return True
         if self._void_depth >= _VOID_DEPTH:
             return False
         self._void_depth += 1
@@ -279,6 +281,24 @@ class Expander(Subschemas):
             return False
         finally:
             self._void_depth -= 1
+
+    def _lists_nothing(self, goal: Goal) -> bool:
+        """Whether no value is in all lists of const and enum, wherever they differ, and in none of others."""
+        common: frozenset[str] | None = None
+        for literal in goal:
+            values = self.constants_of(frozenset((literal,)))
+            if values is not None:
+                common = values if common is None else common & values
+        if common:
+            for literal in goal:
+                common -= self._excluded_constants(literal)
+        return common is not None and not common
+
+    def _excluded_constants(self, literal: int) -> frozenset[str]:
+        """The values that a literal excludes if it is the complement of a list of them."""
+        if literal > 0 or ASSERTIONS.intersection(self.subschema(literal).schema) not in _LISTS:
+            return frozenset()
+        return self.constants_of(frozenset((-literal,))) or frozenset()
 
     def is_void_shape(self, shape: ObjectShape | ArrayShape) -> bool:
         """Whether provably nothing has the shape."""

@@ -20,6 +20,7 @@ from grammar_core.frontends.json_schema.scientific import (
     Bound,
     exponent,
     scientific,
+    scientific_multiples,
     signed,
 )
 from grammar_core.ir.nodes import Expr, Sequence
@@ -107,7 +108,29 @@ def natural_range(within: Range, is_integer: bool) -> Expr:
     plain = list(within.expressions())
     if len(plain) > 1:
         plain = [_meet([RegularLanguage.from_expression(each) for each in plain]).to_expression()]
-    return plain[0] if step is not None else choice([*plain, scientific(low, high)])
+    if step is None:
+        return choice([*plain, scientific(low, high)])
+    spelled = scientific_multiples(step)
+    if spelled is None:
+        return plain[0]
+    if low is not None or high is not None:
+        both = [RegularLanguage.from_expression(each) for each in (spelled, scientific(low, high))]
+        spelled = _meet(both).to_expression()
+    return choice([*plain, spelled])
+
+
+def scientific_below(within: Range, step: Fraction, excluded: frozenset[Fraction]) -> list[Expr]:
+    """Scientific notation of the numbers of a range between zero and a step, of either sign, but for some."""
+    options = []
+    for least, most in ((Fraction(0), step), (-step, Fraction(0))):
+        low, high = Bound(least, False), Bound(most, False)
+        if within.low is not None and within.low.value > least:
+            low = within.low
+        if within.high is not None and within.high.value < most:
+            high = within.high
+        if low.value < high.value:
+            options.append(_without(scientific(low, high), excluded))
+    return options
 
 
 def any_spelling(

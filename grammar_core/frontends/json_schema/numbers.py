@@ -6,6 +6,7 @@ A set stays a description for as long as that is enough; a finite automaton over
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
@@ -28,9 +29,11 @@ from grammar_core.frontends.json_schema.number_spelling import (
     natural_exclusion,
     natural_range,
     points,
+    scientific_below,
 )
 from grammar_core.frontends.json_schema.scientific import Bound
 from grammar_core.frontends.json_schema.speller import Define
+from grammar_core.frontends.json_schema.values import WrittenNumber
 from grammar_core.ir.nodes import CharClass, Choice, Expr, Literal
 from grammar_core.regular import RegularLanguage
 
@@ -38,6 +41,7 @@ Number: TypeAlias = int | float | Decimal | Fraction
 Lexical = OneOf["natural", "any"]
 _MAX_EXPONENT = 10_000
 _LONGEST_PLAIN_TEXT = 400
+_ZEROS_OF_EXPONENT = re.compile("(e[-+])0+")
 
 
 class _Combination(NamedTuple):
@@ -64,13 +68,13 @@ class NumberLanguage:
 
     def __init__(
         self,
-        values: dict[Fraction, str] | None = None,
+        values: dict[Fraction, tuple[str, ...]] | None = None,
         within: Range = Range(None, None, None),  # noqa: B008 - immutable
         is_integer: bool = False,
         excluded: frozenset[Fraction] = frozenset(),
         parts: tuple[_Combination, ...] = (),
     ) -> None:
-        """The given values, with a spelling of each, if there are any; else what all the rest allows."""
+        """The given values, with spellings of each, if there are any; else what all the rest allows."""
         self._values = values
         self._range = within
         self._is_integer = is_integer
@@ -114,14 +118,22 @@ class NumberLanguage:
     @staticmethod
     def of_values(values: Iterable[Number]) -> NumberLanguage:
         """Just these numbers."""
-        return NumberLanguage({exact(value): _spelling(value) for value in values})
+        texts: dict[Fraction, tuple[str, ...]] = {}
+        for value in values:
+            number = exact(value)
+            texts[number] = (*texts.get(number, ()), _spelling(value))
+        return NumberLanguage(texts)
 
     def intersect(self, other: NumberLanguage) -> NumberLanguage:
         """The numbers in both."""
         if self is _ALL or other is _ALL:
             return other if self is _ALL else self
+        if self._values is not None and other._values is not None:
+            mine, others = self._values, other._values
+            common = [v for v in min(mine, others, key=len) if v in mine and v in others]
+            return NumberLanguage({v: (*mine[v], *others[v]) for v in common})
         if self._values is not None:
-            return NumberLanguage({v: text for v, text in self._values.items() if other.contains(v)})
+            return NumberLanguage({v: texts for v, texts in self._values.items() if other.contains(v)})
         if other._values is not None:
             return other.intersect(self)
         new = tuple(part for part in other._parts if part not in self._parts)
@@ -143,13 +155,17 @@ class NumberLanguage:
             if low is None or high is None:
                 return NumberLanguage(within=Range(_flipped(high), _flipped(low), None))
         if self._range == (None, None, None) and not self._parts:
-            return NumberLanguage({value: canonical(value) for value in self._excluded})
+            return NumberLanguage({value: (canonical(value),) for value in self._excluded})
         return NumberLanguage(parts=(_Combination((self,), True),))
 
     def union(self, other: NumberLanguage) -> NumberLanguage:
         """The numbers in either."""
         if self._values is not None and other._values is not None:
-            return NumberLanguage({**self._values, **other._values})
+            texts = {
+                value: (*self._values.get(value, ()), *other._values.get(value, ()))
+                for value in self._values | other._values
+            }
+            return NumberLanguage(texts)
         if _ALL in (self, other):
             return _ALL
         if self._values == {} or other._values == {}:
@@ -209,7 +225,7 @@ class NumberLanguage:
     def scaled(self, factor: Fraction) -> NumberLanguage:
         """Every number of the set times a positive one."""
         if self._values is not None:
-            return NumberLanguage({value * factor: "" for value in self._values})
+            return NumberLanguage({value * factor: () for value in self._values})
         return NumberLanguage(
             None,
             self._range.scaled(factor),
@@ -222,9 +238,11 @@ class NumberLanguage:
         """The JSON numbers whose values are in the set. `define` makes rules.
 
         `lexical` "natural": a set within `integers()` has neither fractions nor exponents; a given value has
-        its shortest plain decimal and the spelling it was given in; a set that only signs tell, as the set
-        of all numbers, has every spelling; multiples and combinations have plain decimals; any other set has
-        those and scientific notation with one digit before the point.
+        its shortest plain decimal, the spelling it was given in and, unless that is a plain integer, those of
+        writers of JSON (1e-05, 1e-5, 1e+22); a set that only signs tell, as the set
+        of all numbers, has every spelling; combinations have plain decimals; any other set has those and
+        scientific notation with one digit before the point. Of multiples that is only what ends in a power of
+        ten that is a multiple; all but multiples have what is less than these, among combinations.
 
         `lexical` "any": every spelling where only signs matter; for any other set plain decimals, each
         spelling with an exponent from -20 to 20, and the scientific notation above where the set is a range.
@@ -233,9 +251,9 @@ class NumberLanguage:
         if lexical == "any":
             return self._any_expression(define)
         if self._values is not None:
-            return _choice([Literal(text.encode()) for text in self._natural_texts()])
+            return _choice(self._literals())
         if self._parts:
-            return natural_combination(self.language, self._is_integer)
+            return _choice([natural_combination(self.language, self._is_integer), *self._small_numbers()])
         if self._excluded:
             return natural_exclusion(self._range, self._is_integer, self._excluded, self.language)
         name = _NAMES.get((self._range, self._is_integer))
@@ -246,6 +264,8 @@ class NumberLanguage:
         is_range = self._values is None and self._range.step is None and not self._parts
         languages = self._range if is_range else None
         expression = any_spelling(languages, self._excluded, lambda factor: self.scaled(factor).language)
+        if self._values is not None:
+            expression = _choice([expression, *self._literals()])
         return define("json_number", expression) if self is _ALL else expression
 
     def _holds_integers(self) -> bool:
@@ -253,13 +273,36 @@ class NumberLanguage:
             return all(value.denominator == 1 for value in self._values)
         return self._is_integer
 
+    def _small_numbers(self) -> list[Expr]:
+        """Scientific notation of what is too small to be a multiple, where a set is all but multiples."""
+        if self._is_integer or self._range.step is not None:
+            return []
+        members = [member for part in self._parts if part.negated for member in part.members]
+        steps = [member._only_step() for member in members]
+        found = [step for step in steps if step is not None]
+        if len(found) < len(steps) or not all(part.negated for part in self._parts):
+            return []
+        return scientific_below(self._range, min(found), self._excluded)
+
+    def _only_step(self) -> Fraction | None:
+        """The step whose multiples the set is; None for other sets."""
+        low, high, step = self._range
+        is_more = low is not None or high is not None or self._excluded or self._parts
+        return None if is_more or self._values is not None else step
+
+    def _literals(self) -> list[Expr]:
+        """The natural spellings of given values."""
+        return [Literal(text.encode()) for text in self._natural_texts()]
+
     def _natural_texts(self) -> list[str]:
         assert self._values is not None
         texts: dict[str, None] = {}
-        for value, spelling in self._values.items():
-            texts[spelling] = None
-            if abs(Decimal(spelling).adjusted()) < _LONGEST_PLAIN_TEXT:
+        for value, given in self._values.items():
+            texts.update(dict.fromkeys(given))
+            if abs(Decimal(given[0]).adjusted()) < _LONGEST_PLAIN_TEXT:
                 texts[canonical(value)] = None
+            if value.denominator != 1 or not all(map(_is_plain_integer, given)):
+                texts.update(dict.fromkeys(_texts_of_writers(value)))
         return list(texts)
 
     def _build_language(self) -> RegularLanguage:
@@ -297,7 +340,25 @@ def _significant_digits(value: Decimal) -> int:
 
 def _spelling(value: Number) -> str:
     """The number as it was given, in JSON."""
+    if isinstance(value, WrittenNumber):
+        return value.text
     return canonical(value) if isinstance(value, Fraction) else str(value)
+
+
+def _is_plain_integer(text: str) -> bool:
+    return text.removeprefix("-").isdigit()
+
+
+def _texts_of_writers(value: Fraction) -> list[str]:
+    """What JSON writers make of the value read as a float: Python's, and those with other exponents."""
+    try:
+        text = repr(float(value))
+    except OverflowError:
+        return []
+    if Fraction(text) != value:
+        return []
+    short = _ZEROS_OF_EXPONENT.sub(r"\1", text)
+    return [text] if short == text else [text, short]
 
 
 def _within(
@@ -312,7 +373,7 @@ def _within(
         if low.value > high.value or not (low.is_inside and high.is_inside):
             return _NONE
         rest = NumberLanguage(None, within, is_integer, excluded, parts)
-        return NumberLanguage({low.value: canonical(low.value)} if rest.contains(low.value) else {})
+        return NumberLanguage({low.value: (canonical(low.value),)} if rest.contains(low.value) else {})
     return NumberLanguage(None, within, is_integer, excluded, parts)
 
 

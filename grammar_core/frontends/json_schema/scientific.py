@@ -13,6 +13,7 @@ from grammar_core.frontends.json_schema.decimal_automata import (
     canonical,
     choice,
     compared_magnitude,
+    decimal_places,
 )
 from grammar_core.frontends.regex import parse_regex
 from grammar_core.ir.nodes import CharClass, Choice, Expr, Literal, Repeat, Sequence
@@ -26,6 +27,8 @@ class Bound(NamedTuple):
     is_inside: bool
 
 
+_DIGITS_OF_FLOATS = 17
+_LARGEST_POWER = 16
 _EXPONENT = "[eE][+-]?[0-9]+"
 _ANY_EXPONENT = parse_regex(_EXPONENT)
 _ANY_ZERO = parse_regex(rf"0(?:\.0+)?(?:{_EXPONENT})?")
@@ -91,6 +94,26 @@ def _positive(low: Bound | None, high: Bound | None) -> Expr:
     if first is None or last is None or first <= last:
         options.append(Sequence((_MANTISSA, _exponents(first, last))))
     return Choice(tuple(options))
+
+
+@lru_cache(maxsize=64)
+def scientific_multiples(step: Fraction) -> Expr | None:
+    """Multiples of a step in scientific notation, where every high enough power of ten is one: else None.
+
+    They have at most 16 digits behind the point, as floats have, and end in such a power.
+    """
+    places = decimal_places(step)
+    modulus, power = int(step * 10**places), -places
+    while 10 ** (power + places) % modulus:
+        power += 1
+        if power > _LARGEST_POWER:
+            return None
+    options: list[Expr] = []
+    for digits in range(_DIGITS_OF_FLOATS):
+        mantissa = parse_regex(rf"-?[1-9]\.[0-9]{{{digits}}}" if digits else "-?[1-9]")
+        options.append(Sequence((mantissa, _exponents(power + digits, None))))
+    multiples = RegularLanguage.from_expression(Choice((*options, SCIENTIFIC_ZERO)))
+    return multiples.to_expression()
 
 
 class _Place(NamedTuple):

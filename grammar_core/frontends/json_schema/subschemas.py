@@ -16,7 +16,7 @@ from grammar_core.frontends.json_schema.errors import (
 from grammar_core.frontends.json_schema.goals import ANY, NEVER, Goal
 from grammar_core.frontends.json_schema.keywords import Subschema
 from grammar_core.frontends.json_schema.paths import Path, pointer_of
-from grammar_core.frontends.json_schema.values import identity
+from grammar_core.frontends.json_schema.values import identity, wording
 
 MAX_SUBSCHEMAS = 500_000
 _ALIAS_STEPS = 1_000
@@ -61,6 +61,7 @@ class Subschemas:
         self._numbers: dict[tuple[int, int, tuple[int, ...]], int] = {}
         self._leaves: dict[tuple[int, bool, frozenset[tuple[str, Any]]], Goal] = {}
         self._constants: dict[str, Goal] = {}
+        self._identities: dict[int, frozenset[str]] = {}
         self._keep_alive: list[Any] = []
 
     # --- goals of places in the documents
@@ -151,7 +152,7 @@ class Subschemas:
     def constant(self, value: Any, sub: Subschema, keyword: str) -> Goal:
         """The goal of being equal to `value`."""
         check()
-        key = identity(value)
+        key = wording(value)  # the same value in other words is another constant
         goal = self._constants.get(key)
         if goal is None:
             schema = {"enum": [value]}
@@ -163,14 +164,24 @@ class Subschemas:
     def constants_of(self, goal: Goal) -> frozenset[str] | None:
         """The identities of the values that a schema's const or enum lists, where they are few."""
         sub = self.only_subschema(goal)
-        if sub is None or not sub.dialect.validates:
+        if sub is None:
+            return None
+        listed = self.listed_values(sub)
+        if listed is None or len(listed) > _FEW_VALUES:
+            return None
+        known = self._identities.get(sub.index)
+        if known is None:
+            known = self._identities[sub.index] = frozenset(map(identity, listed))
+        return known
+
+    def listed_values(self, sub: Subschema) -> list[Any] | None:
+        """The values of a schema's const or else of its enum, of which its values are some."""
+        if not sub.dialect.validates:
             return None
         if "const" in sub.schema and sub.dialect.draft > 4:
-            return frozenset((identity(sub.schema["const"]),))
+            return [sub.schema["const"]]
         listed = sub.schema.get("enum")
-        if not isinstance(listed, list) or len(listed) > _FEW_VALUES:
-            return None
-        return frozenset(map(identity, listed))
+        return listed if isinstance(listed, list) else None
 
     def subschema(self, literal: int) -> Subschema:
         """The subschema of a literal."""

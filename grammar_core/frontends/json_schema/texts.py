@@ -109,6 +109,9 @@ class TextLanguage:
         """The strings in both."""
         if self is _ALL or other is _ALL:
             return other if self is _ALL else self
+        if self._values is not None and other._values is not None:
+            fewer, more = sorted((self._values, other._values), key=len)
+            return TextLanguage({value: None for value in fewer if value in more})
         if self._values is not None:
             return TextLanguage({value: None for value in self._values if other.contains(value)})
         if other._values is not None:

@@ -234,3 +234,40 @@ def test_limits_have_names() -> None:
         NumberLanguage.of_values([Decimal("1e999999999")])
     with pytest.raises(GrammarError, match="infinity"):
         NumberLanguage.of_values([float("inf")])
+
+
+_MODULI = [
+    2,
+    3,
+    7,
+    11,
+    12,
+    15,
+    16,
+    64,
+    99,
+    125,
+    128,
+    375,
+    1000,
+    1001,
+    4093,
+    8008,
+    8191,
+    65_536,
+    86_400,
+    262_144,
+]
+
+
+@pytest.mark.parametrize("modulus", _MODULI)
+def test_multiples_of_whole_numbers(modulus: int) -> None:
+    rng = random.Random(modulus)
+    language = NumberLanguage.multiple_of(modulus).language
+    numbers = [rng.randrange(10 ** rng.randint(1, 12)) for _ in range(150)]
+    for number in [*range(300), *numbers, *(number * modulus for number in numbers)]:
+        for text in (str(number), f"-{number}.00"):
+            assert language.contains(text) == (number % modulus == 0), text
+    assert not any(
+        map(language.contains, (f"{modulus}.5", f"0{modulus}", "00", "0.", f"{modulus}.", "", "-"))
+    )
