@@ -77,3 +77,12 @@ def test_both_readings_of_a_token_go_on_as_one_occurrence() -> None:
     assert matcher.accept_token(1)
     assert matcher.accept_token(2)
     assert allowed(matcher, 5) == {4}
+
+
+def test_captures_beside_a_token_that_a_lazy_rule_reads_both_ways() -> None:
+    """From a hostile test: what else read the token's text died within it, and took its captures along."""
+    grammar = 'root ::= y | "ab" x\ny[lazy] ::= [ab]+ Token(2)\nx[capture] ::= "a"'
+    matcher = matcher_for(grammar, "ab", "aa", "a", "b")
+    assert matcher.accept_token(1)
+    assert matcher.accept_token(2)
+    assert matcher.get_captures() == [("x", b"a")]

@@ -238,6 +238,8 @@ class TextLanguage:
     def joined(self, other: TextLanguage) -> TextLanguage:
         """The strings in either of two sets with the same bounds. Raises GrammarLimitError."""
         whole = _of_language(self._of_any_length.union(other._of_any_length))
+        if whole is _NONE:
+            return self
         return whole.intersect(TextLanguage.length(self._low, self._high))
 
     def given_values(self) -> list[str] | None:

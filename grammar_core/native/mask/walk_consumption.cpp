@@ -13,6 +13,7 @@ namespace {
 constexpr uint32_t kHugeSubtree =
     16'000;                             // nodes from which on all states that text leads to are looked into
 constexpr size_t kMostRunStates = 160;  // that are looked into for runs of bytes
+constexpr size_t kFewRunStates = 48;    // where each of them counts, or may end the frame
 constexpr int kMostSurvived = 24;       // characters; dead ends farther off are not looked for
 
 }  // namespace
@@ -47,8 +48,7 @@ bool VocabularyWalk::reads_runs(int32_t start, bool counted, ConsumedRuns& consu
   std::unordered_map<int32_t, int> depths;
   bool comes_again = false;
   const int first = runs.bytes().next(-1);
-  consumed.behind = {};
-  consumed.longest = runs.longest();
+  consumed = {&runs, runs.longest()};
   for (size_t i = 0; i < reached.size(); ++i) {
     const auto [from, depth] = reached[i];
     const ByteSet live = walker_.live_bytes(from);
@@ -74,7 +74,8 @@ bool VocabularyWalk::reads_runs(int32_t start, bool counted, ConsumedRuns& consu
       comes_again |= known->second <= depth;
       if (added) reached.emplace_back(target, depth + 1);
     }
-    if (reached.size() > kMostRunStates) return false;
+    const bool is_simple = !counted && consumed.reports == 0;
+    if (reached.size() > (is_simple ? kMostRunStates : kFewRunStates)) return false;
   }
   if (comes_again && consumed.longest < runs.longest()) return false;
   return consumed.reports == 0 || !runs.bytes().intersects(follow(consumed.reports).bytes);

@@ -82,7 +82,7 @@ bool Matcher::run_token(int32_t id, std::string_view text) {
     ended.assign(stepper.ended_occurrences().begin(), stepper.ended_occurrences().end());
   } else {
     as_text.clear();
-    follow_text(true);
+    if (lazy.empty()) follow_text(true);  // else lazy frames read the text, and what it captured stays
   }
   if (is_in_sets) {
     stepper.follow_text(
