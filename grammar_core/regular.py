@@ -120,6 +120,31 @@ class RegularLanguage:
         """Whether every text is the beginning of one that has one more character."""
         return self._dfa.can_be_extended()
 
+    def exceeds(self, low: int, high: int | None) -> bool:
+        """Whether there are texts of less than `low` or more than `high` characters (None: any number)."""
+        if self.is_empty() or (not low and high is None):
+            return False
+        shortest, longest = self.length_range()
+        return shortest < low or (high is not None and (longest is None or longest > high))
+
+    def counts(self, low: int, high: int | None) -> bool:
+        """Whether `to_counted_automaton` keeps the bounds, and they say something."""
+        if not self.exceeds(low, high):
+            return False
+        shortest, _ = self.length_range()
+        if high is not None and high < max(1, shortest):
+            return False
+        return low <= shortest or self.can_be_extended()
+
+    def within(self, low: int, high: int | None) -> Expr:
+        """The texts of `low` to `high` characters, which are counted where that can be.
+
+        Raises GrammarLimitError.
+        """
+        if self.counts(low, high):
+            return self.to_counted_automaton(lambda ranges: (CharClass(ranges),), low, high)
+        return (self.with_length(low, high) if self.exceeds(low, high) else self).to_expression()
+
     def shortest_text(self) -> str:
         """The first, by code points, of the shortest texts. ValueError if there is no text."""
         self._refuse_empty()

@@ -11,11 +11,16 @@ from hypothesis import strategies as st
 
 from grammar_core.errors import GrammarError, GrammarLimitError
 from grammar_core.frontends.regex import parse_regex, search_pattern
+from grammar_core.frontends.regex.flags import parse_flags
+from grammar_core.frontends.regex.length_bounds import LengthBounds, split_length_bounds
+from grammar_core.frontends.regex.parser import Parser
 from grammar_core.grammar import Grammar
 from grammar_core.ir.nodes import Automaton, CharClass, Literal, Repeat, Rule, Sequence
 from grammar_core.ir.printer import print_expression
+from tests.grammar_core.schema_texts import compile_bytes, matches
 
 _SECONDS = 15.0
+HOST_NAME = r"(?:[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,}"
 
 
 @pytest.fixture(autouse=True)
@@ -145,3 +150,30 @@ def test_any_text_is_read_or_refused_at_a_place(pattern: str, flags: str | None)
             assert error.column is not None
             line = pattern.split("\n")[error.line - 1]
             assert 1 <= error.column <= len(line) + 1
+
+
+@pytest.mark.parametrize("pattern", ["^(?=.{1,253}$)" + HOST_NAME + "$", "(?=.{1,253}$)" + HOST_NAME])
+def test_a_length_that_is_a_lookahead_is_counted(pattern: str) -> None:
+    """The product of names and lengths has more states than the limit."""
+    grammar = compile_bytes(Grammar.from_regex(pattern))
+    accepted = ["a.bc", "ab-c.de.fgh", "a." * 125 + "com"]
+    refused = ["a.b", "-a.bc", "a." * 126 + "com", "a" * 64 + ".com", ""]
+    assert [text for text in accepted if not matches(grammar, text)] == []
+    assert [text for text in refused if matches(grammar, text)] == []
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(?=.{1,3})a",
+        "(?!.{1,3}$)a",
+        "(?=a{1,3}b$)a",
+        "a(?=.{1,3}$)",
+        "(?<=.{1,3}$)a",
+        "(?=.{1,3}$)a|b",
+        "(?=(ab){2}$)a",
+    ],
+)
+def test_other_lookaheads_are_no_bounds_on_the_length(pattern: str) -> None:
+    tree = Parser(pattern, parse_flags(""), False).parse()
+    assert split_length_bounds(tree, at_start=True) == (tree, LengthBounds())

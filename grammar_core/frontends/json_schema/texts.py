@@ -170,7 +170,7 @@ class TextLanguage:
             return high is not None and high < shortest
         if high is None or (longest is not None and longest <= high):
             return longest is not None and longest < low
-        return not self._has_countable_texts() and self.language.is_empty()
+        return not whole.counts(low, high) and self.language.is_empty()
 
     def is_all(self) -> bool:
         """Whether there is every string. Raises GrammarLimitError."""
@@ -284,26 +284,10 @@ class TextLanguage:
         return self._automaton(speller)
 
     def _automaton(self, speller: Speller) -> Expr:
-        if max(self._low, self._high or 0) > _FEW_CHARACTERS and self._has_countable_texts():
-            return speller.counted(self._of_any_length, self._low, self._high)
-        return speller.automaton(self.language)
-
-    def _has_countable_texts(self) -> bool:
-        """Whether the bounds say something and characters can be counted to keep them."""
         whole = self._of_any_length
-        if whole.is_empty() or not self._is_bounded(whole):
-            return False
-        shortest, _ = whole.length_range()
-        if self._high is not None and self._high < max(1, shortest):
-            return False
-        return self._low <= shortest or whole.can_be_extended()
-
-    def _is_bounded(self, whole: RegularLanguage) -> bool:
-        """Whether texts of any length are too short or too long."""
-        if not self._low and self._high is None:
-            return False
-        shortest, longest = whole.length_range()
-        return shortest < self._low or (self._high is not None and (longest is None or longest > self._high))
+        if max(self._low, self._high or 0) > _FEW_CHARACTERS and whole.counts(self._low, self._high):
+            return speller.counted(whole, self._low, self._high)
+        return speller.automaton(self.language)
 
     @property
     def _of_any_length(self) -> RegularLanguage:
@@ -322,9 +306,7 @@ class TextLanguage:
         if self._values is not None:
             return RegularLanguage.of_texts(self._values)
         whole = self._of_any_length
-        if whole.is_empty() or not self._is_bounded(whole):
-            return whole
-        return whole.with_length(self._low, self._high)
+        return whole.with_length(self._low, self._high) if whole.exceeds(self._low, self._high) else whole
 
 
 def join_automata(languages: list[TextLanguage]) -> list[TextLanguage]:

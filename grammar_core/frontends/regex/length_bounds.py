@@ -25,8 +25,8 @@ class LengthBounds(NamedTuple):
     characters: tuple[Characters, ...] = ()
 
 
-def split_length_bounds(tree: Tree) -> tuple[Tree, LengthBounds]:
-    """The pattern without such lookaheads, and what they say.
+def split_length_bounds(tree: Tree, *, at_start: bool = False) -> tuple[Tree, LengthBounds]:
+    """The pattern without such lookaheads, and what they say. `at_start`: it matches from the beginning on.
 
     What stands before the first character all holds at one place. If that is the beginning of the text, a
     lookahead for characters of one set up to the end says how long the text may be.
@@ -36,7 +36,7 @@ def split_length_bounds(tree: Tree) -> tuple[Tree, LengthBounds]:
     while leading < len(items) and isinstance(items[leading], (Anchor, Look)):
         leading += 1
     bounds, kept = LengthBounds(), []
-    is_anchored = any(_is(item, _START) for item in items[:leading])
+    is_anchored = at_start or any(_is(item, _START) for item in items[:leading])
     for item in items[:leading]:
         found = _whole_text(item)
         if found is None or not (is_anchored or found.is_anchored):

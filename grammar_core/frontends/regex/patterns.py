@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import NamedTuple
 
+from grammar_core.errors import GrammarLimitError
 from grammar_core.frontends.regex.assertions.compilation import compile_assertions
 from grammar_core.frontends.regex.character_sets import (
     JSON_STRING_CHARACTERS,
@@ -12,12 +14,13 @@ from grammar_core.frontends.regex.character_sets import (
 )
 from grammar_core.frontends.regex.edges import resolve_edges
 from grammar_core.frontends.regex.flags import parse_flags
-from grammar_core.frontends.regex.length_bounds import split_length_bounds
+from grammar_core.frontends.regex.length_bounds import LengthBounds, split_length_bounds
 from grammar_core.frontends.regex.parser import Parser, any_text
 from grammar_core.frontends.regex.plain import to_expression
 from grammar_core.frontends.regex.syntax_tree import Characters, Repetition, Tree, has_assertions
 from grammar_core.ir.char_ranges import ANY_CHARACTER
 from grammar_core.ir.nodes import Expr
+from grammar_core.regular import RegularLanguage
 
 
 def parse_regex(
@@ -34,7 +37,15 @@ def parse_regex(
     """
     read_as = parse_flags(flags)._replace(any_but_newline=any_but_newline)
     tree = Parser(pattern, read_as, json_string).parse()
-    return _compile(pattern, tree, None, json_string)
+    try:
+        return _compile(pattern, tree, None, json_string)
+    except GrammarLimitError:
+        rest, bounds = split_length_bounds(tree, at_start=True)
+        if not bounds.characters:
+            raise
+    expressions = [_compile(pattern, rest, None, json_string), *_texts_of(bounds)]
+    whole = reduce(RegularLanguage.intersect, map(RegularLanguage.from_expression, expressions))
+    return whole.within(bounds.min, bounds.max)
 
 
 def search_pattern(pattern: str, *, json_string: bool = False, flags: str | None = "") -> Expr:
@@ -60,9 +71,13 @@ def bounded_search_pattern(pattern: str, *, flags: str | None = "") -> BoundedPa
     Those that stand as lookaheads at the beginning, as in `^(?=.{1,253}$)`, would multiply the automaton.
     """
     tree, bounds = split_length_bounds(Parser(pattern, parse_flags(flags), False).parse())
-    found = [_compile(pattern, tree, any_text(False), False)]
-    found += [to_expression(Repetition(characters, 0, None)) for characters in bounds.characters]
-    return BoundedPattern(tuple(found), bounds.min, bounds.max)
+    rest = _compile(pattern, tree, any_text(False), False)
+    return BoundedPattern((rest, *_texts_of(bounds)), bounds.min, bounds.max)
+
+
+def _texts_of(bounds: LengthBounds) -> list[Expr]:
+    """The texts of each of the sets of characters that the bounds name."""
+    return [to_expression(Repetition(characters, 0, None)) for characters in bounds.characters]
 
 
 def _compile(pattern: str, tree: Tree, around: Tree | None, json_string: bool) -> Expr:
