@@ -21,7 +21,6 @@ MacroAutomaton::MacroAutomaton(Nfa nfa) : nfa_(std::move(nfa)) {
     counts_ |= symbol.is_counter();
     captures_ |= symbol.records();
     early_ends_ |= symbol.early >= 0;
-    has_lazy_ |= symbol.lazy;
     temperatures_ |= symbol.temperature >= 0;
     budgets_ |= symbol.has_budget();
     if (symbol.max_chars >= 0) smallest_char_budget_ = std::min(smallest_char_budget_, symbol.max_chars);
@@ -335,14 +334,13 @@ void MacroAutomaton::add_token_targets(int32_t id, int32_t token) {
       if (nfa_.token_sets()[e.set].contains(token)) add_state(e.target);
 }
 
-int32_t MacroAutomaton::next_either(int32_t id, int32_t token, int32_t before_last, int byte_class) {
+int32_t MacroAutomaton::next_either(int32_t id, int32_t token, int32_t before_last, uint8_t last) {
   const std::lock_guard lock(mutex_);
-  const uint8_t byte = nfa_.representative(byte_class);
   begin_set();
   add_token_targets(id, token);
   for (const int32_t s : state_sets_[states_[before_last].states])
     for (const ByteEdge& e : nfa_.byte_edges(s))
-      if (e.low <= byte && byte <= e.high) add_state(e.target);
+      if (e.low <= last && last <= e.high) add_state(e.target);
   return set_.empty() ? kNone : close_set(states_[id].context);
 }
 

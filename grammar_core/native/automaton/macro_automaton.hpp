@@ -159,9 +159,9 @@ class MacroAutomaton {
   // The macro-state after a whole token, inside the frame; kNone if there is none.
   int32_t next_token(int32_t id, int32_t token);
   // The macro-state after a token that is read as text from a lazy frame's state on, `before_last` being the
-  // one before its last byte, and as a member of a token set. Both are readings of one occurrence, which ends
-  // where one of them does.
-  int32_t next_either(int32_t id, int32_t token, int32_t before_last, int byte_class);
+  // one before its `last` byte, and as a member of a token set. Both are readings of one occurrence, which
+  // ends where one of them does.
+  int32_t next_either(int32_t id, int32_t token, int32_t before_last, uint8_t last);
   // Token sets on the edges of a state, as indices into Nfa::token_sets.
   std::vector<int32_t> token_sets(int32_t id);
   // Whether frames that begin in start state `id` note where they begin, since captured rules may begin with
@@ -171,7 +171,7 @@ class MacroAutomaton {
   bool has_early_ends() const { return early_ends_; }
   // Whether a lazy frame's state has edges of whole tokens.
   bool is_lazy_with_tokens(int32_t id) {
-    if (!states_[id].has_tokens || !has_lazy_) return false;
+    if (!states_[id].has_tokens) return false;
     const std::lock_guard lock(mutex_);
     return contexts_[states_[id].context].lazy;
   }
@@ -275,8 +275,7 @@ class MacroAutomaton {
   ConcurrentMap next_iterations_;         // (counter, report set) to std::vector<NextIteration>*
   std::vector<uint8_t> is_counted_body_;  // by symbol
   int32_t root_start_ = kNone;
-  bool counts_ = false, captures_ = false, temperatures_ = false, budgets_ = false, early_ends_ = false,
-       has_lazy_ = false;
+  bool counts_ = false, captures_ = false, temperatures_ = false, budgets_ = false, early_ends_ = false;
   int64_t smallest_char_budget_ = kUnbounded;
 
   // Everything below is touched under the lock only.

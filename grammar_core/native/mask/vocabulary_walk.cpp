@@ -214,17 +214,18 @@ void VocabularyWalk::walk_root(int32_t start, const ByteSet& bytes, bool counted
   const FirstCharacters& first = vocabulary_.first_characters();
   const Fan& fan = *vocabulary_.fan(0);
   const auto trie = vocabulary_.trie();
-  std::array<int32_t, kGroupCount> targets;
-  targets.fill(kNone);
+  std::array<BehindFirst, kGroupCount> behind{};
   for (int group = kFirstLeadGroup; group <= kOtherLeadsGroup && !counted; ++group) {
     if (first.tokens(group) == nullptr || !bytes.contains_all(first.leads(group))) continue;
-    targets[group] = walker_.only_target(start, GroupSet{1} << group);
-    if (targets[group] != kNone) findings.sets.push_back(first.tokens(group));
+    const int32_t target = walker_.only_target(start, GroupSet{1} << group);
+    if (target == kNone) continue;
+    behind[group] = behind_first(target, leaving);
+    findings.sets.push_back(first.tokens(group));
   }
   for (uint32_t node = fan.next_child(-1, bytes); node != 0; node = fan.next_child(trie[node].byte, bytes)) {
-    const int32_t target = targets[group_of(trie[node].byte)];
-    if (target != kNone) {
-      walk_behind_first(trie[node].byte, start, target, leaving, findings);
+    const BehindFirst& known = behind[group_of(trie[node].byte)];
+    if (known.state != kNone) {
+      walk_behind_first(trie[node].byte, start, known, leaving, findings);
     } else {
       path_[0] = {start, 0};
       walk_nodes(node, trie[node].subtree_end, counted, leaving, findings);
@@ -232,30 +233,32 @@ void VocabularyWalk::walk_root(int32_t start, const ByteSet& bytes, bool counted
   }
 }
 
-// Tokens that begin with one of the characters of a lead byte, all of which lead to `target`, and go on.
-void VocabularyWalk::walk_behind_first(uint8_t lead, int32_t start, int32_t target, Leaving leaving,
-                                       WalkFindings& findings) {
+VocabularyWalk::BehindFirst VocabularyWalk::behind_first(int32_t state, Leaving leaving) {
+  BehindFirst behind{state};
+  if (walker_.has_items(state)) {
+    behind.next = groups_of(walker_.live_bytes(state));
+    behind.loop = walker_.loop_groups(state);
+  }
+  const int32_t reports = walker_.reports(state);
+  if (reports != 0) behind.next |= leaving == Leaving::kFollowed ? follow(reports).groups : ~GroupSet{0};
+  return behind;
+}
+
+// Tokens that begin with one of the characters of a lead byte and go on.
+void VocabularyWalk::walk_behind_first(uint8_t lead, int32_t start, const BehindFirst& behind,
+                                       Leaving leaving, WalkFindings& findings) {
   const auto trie = vocabulary_.trie();
   const FirstCharacters& first = vocabulary_.first_characters();
-  GroupSet next = 0, loop = 0;  // of bytes that may come next, and of those that lead back to the target
-  if (walker_.has_items(target)) {
-    const ByteSet bytes = walker_.live_bytes(target);
-    for (int byte = bytes.next(-1); byte < 256; byte = bytes.next(byte))
-      next |= GroupSet{1} << group_of(static_cast<uint8_t>(byte));
-    loop = walker_.loop_groups(target);
-  }
-  const int32_t reports = walker_.reports(target);
-  if (reports != 0) next |= leaving == Leaving::kFollowed ? follow(reports).groups : ~GroupSet{0};
   for (const FirstCharacters::Longer& longer : first.longer(lead)) {
     TimeLimit::tick();
-    if ((longer.groups_below & next) == 0) continue;
-    if ((longer.groups_below & ~loop) == 0) {
+    if ((longer.groups_below & behind.next) == 0) continue;
+    if ((longer.groups_below & ~behind.loop) == 0) {
       add_consumed(findings.consumed, {longer.first_rank, longer.end_rank}, 0);
       continue;
     }
     const TrieNode& n = trie[longer.node];
-    path_[n.depth - 1] = {target, 0};
-    walk_nodes(arrive(longer.node, target, false, leaving, findings), n.subtree_end, false, leaving,
+    path_[n.depth - 1] = {behind.state, 0};
+    walk_nodes(arrive(longer.node, behind.state, false, leaving, findings), n.subtree_end, false, leaving,
                findings);
   }
   for (const uint32_t node : first.broken(lead)) {
@@ -358,9 +361,7 @@ const VocabularyWalk::Follow& VocabularyWalk::follow(int32_t reports) {
   Follow& follow = entry->second;
   if (!added) return follow;
   follow.bytes = automaton_.follow(reports);
-  for (int byte = 0; byte < 256; ++byte)
-    if (follow.bytes.contains(static_cast<uint8_t>(byte)))
-      follow.groups |= GroupSet{1} << group_of(static_cast<uint8_t>(byte));
+  follow.groups = groups_of(follow.bytes);
   follow.id = follow_ids_.try_emplace(follow.bytes, static_cast<int32_t>(follow_ids_.size())).first->second;
   return follow;
 }

@@ -121,7 +121,14 @@ class VocabularyWalk {
   bool reads_runs(int32_t start, bool counted, ConsumedRuns& consumed);
   void walk_around_runs(int32_t start, const ConsumedRuns& consumed, bool counted, Leaving leaving,
                         WalkFindings& findings);
-  void walk_behind_first(uint8_t lead, int32_t start, int32_t target, Leaving leaving,
+  // The state that all characters of a group of lead bytes lead to, the groups of bytes with which tokens go
+  // on from it or leave there, and of those that lead back to it.
+  struct BehindFirst {
+    int32_t state = kNone;
+    GroupSet next = 0, loop = 0;
+  };
+  BehindFirst behind_first(int32_t state, Leaving leaving);
+  void walk_behind_first(uint8_t lead, int32_t start, const BehindFirst& behind, Leaving leaving,
                          WalkFindings& findings);
   void walk_root(int32_t start, const ByteSet& bytes, bool counted, Leaving leaving, WalkFindings& findings);
   uint32_t arrive(uint32_t node, int32_t state, bool counted, Leaving leaving, WalkFindings& findings);

@@ -111,7 +111,7 @@ int32_t Matcher::lazy_target(int32_t macro, int32_t id, std::string_view text) c
   }
   const auto last = static_cast<uint8_t>(text.back());
   if (!automaton.state(state).live.contains(last)) return kNone;
-  return automaton.next_either(macro, id, state, automaton.nfa().class_of(last));
+  return automaton.next_either(macro, id, state, last);
 }
 
 void Matcher::took(std::string_view text, bool is_token) {

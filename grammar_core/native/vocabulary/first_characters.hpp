@@ -9,24 +9,12 @@
 #include <vector>
 
 #include "automaton/byte_set.hpp"
+#include "vocabulary/byte_groups.hpp"
 #include "vocabulary/mask_words.hpp"
 
 namespace syntagma {
 
 class Vocabulary;
-using GroupSet = uint64_t;
-constexpr size_t kGroupCount = 64;
-
-// Well-formed characters by lead byte (Unicode Standard, table 3-7): after the lead, the second byte's range,
-// and the number of bytes that continue the character.
-struct LeadRange {
-  int first, last, low, high, rest;
-};
-constexpr LeadRange kLeads[] = {{0xC2, 0xDF, 0x80, 0xBF, 1}, {0xE0, 0xE0, 0xA0, 0xBF, 2},
-                                {0xE1, 0xEC, 0x80, 0xBF, 2}, {0xED, 0xED, 0x80, 0x9F, 2},
-                                {0xEE, 0xEF, 0x80, 0xBF, 2}, {0xF0, 0xF0, 0x90, 0xBF, 3},
-                                {0xF1, 0xF3, 0x80, 0xBF, 3}, {0xF4, 0xF4, 0x80, 0x8F, 3}};
-
 class FirstCharacters {
  public:
   // Longer tokens behind a character, which ends at `node`.

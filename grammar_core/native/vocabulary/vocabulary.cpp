@@ -13,43 +13,9 @@ constexpr size_t kManyChildren = 16;  // from which on a node has a Fan
 constexpr size_t kMostFans = UINT16_MAX;
 constexpr uint8_t kFirstLead = 0xC2, kLastLead = 0xF4;  // of characters outside ASCII
 
-std::array<uint8_t, 256> make_groups() {
-  std::array<uint8_t, 256> groups{};
-  int next = 0;
-  const auto assign = [&](int low, int high) {
-    for (int byte = low; byte <= high; ++byte) groups[byte] = static_cast<uint8_t>(next);
-    ++next;
-  };
-  assign(0x00, 0x08);
-  assign('\t', '\t');
-  assign('\n', '\n');
-  assign(0x0B, 0x0C);
-  assign('\r', '\r');
-  assign(0x0E, 0x1F);
-  for (int byte = 0x20; byte < '0'; ++byte) assign(byte, byte);
-  assign('0', '0');
-  assign('1', '9');
-  for (int byte = ':'; byte < 'A'; ++byte) assign(byte, byte);
-  assign('A', 'F');
-  assign('G', 'Z');
-  for (int byte = '['; byte < 'a'; ++byte) assign(byte, byte);
-  assign('a', 'f');
-  assign('g', 'z');
-  for (int byte = '{'; byte <= 0x7F; ++byte) assign(byte, byte);
-  for (int byte = 0x80; byte < 0xC0; ++byte) groups[byte] = kContinuationGroup;
-  for (int byte = 0xC0; byte < 256; ++byte) groups[byte] = kOtherLeadsGroup;
-  for (size_t i = 0; i < std::size(kSingleLeads); ++i)
-    groups[kSingleLeads[i]] = static_cast<uint8_t>(kFirstLeadGroup + i);
-  return groups;
-}
-
-const std::array<uint8_t, 256> kGroups = make_groups();
-
 bool is_continuation(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
 }  // namespace
-
-int group_of(uint8_t byte) { return kGroups[byte]; }
 
 Vocabulary::Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> stop_tokens,
                        std::vector<int32_t> control_tokens, int32_t size)
@@ -176,9 +142,7 @@ void Vocabulary::summarize_subtrees() {
   plain_texts_[2].first_bytes = plain_texts_[1].first_bytes;
   plain_texts_[2].first_bytes.remove(' ');
   for (PlainText& plain : plain_texts_) {
-    const ByteSet& bytes = plain.first_bytes;
-    for (int byte = bytes.next(-1); byte < 256; byte = bytes.next(byte))
-      plain.groups |= GroupSet{1} << group_of(static_cast<uint8_t>(byte));
+    plain.groups = groups_of(plain.first_bytes);
     find_unplain_nodes(parent, plain);
   }
 }

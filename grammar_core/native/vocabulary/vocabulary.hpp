@@ -13,21 +13,12 @@
 #include <vector>
 
 #include "automaton/byte_set.hpp"
+#include "vocabulary/byte_groups.hpp"
 #include "vocabulary/byte_runs.hpp"
 #include "vocabulary/first_characters.hpp"
 #include "vocabulary/mask_words.hpp"
 
 namespace syntagma {
-
-// Sets of bytes coarse enough for one word: every group of ASCII lies in a handful of ranges. Lead bytes with
-// characters that classes single out, such as spaces and ends of lines, are groups of their own, all others
-// are one, and so are all bytes that continue a character. `kBrokenUtf8` marks text that is not whole UTF-8.
-constexpr uint8_t kSingleLeads[] = {0xC2, 0xE1, 0xE2, 0xE3, 0xEF};
-constexpr int kFirstLeadGroup = 50;  // of the first of these
-constexpr int kOtherLeadsGroup = kFirstLeadGroup + static_cast<int>(std::size(kSingleLeads));
-constexpr int kContinuationGroup = 62;
-constexpr GroupSet kBrokenUtf8 = GroupSet{1} << 63;
-int group_of(uint8_t byte);
 
 // One byte of the trie. Nodes stand in preorder: the first child of node i is i + 1, its next sibling is
 // `subtree_end`. Tokens are ranked in byte order, so a subtree holds a contiguous range of ranks.
