@@ -7,12 +7,19 @@ from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from grammar_core.deadline import check, check_now
+from grammar_core.frontends.json_schema.choices import choice
 from grammar_core.frontends.json_schema.errors import JsonSchemaLimitError
 from grammar_core.frontends.json_schema.expansion import item_goal
+from grammar_core.frontends.json_schema.finite_items import finite_constants
 from grammar_core.frontends.json_schema.goals import ANY, NEVER, Goal, complement, join
+from grammar_core.frontends.json_schema.item_counts import (
+    count_caps,
+    counted_goals,
+    counts_after,
+    is_complete,
+)
 from grammar_core.frontends.json_schema.paths import Path, pointer_of
 from grammar_core.frontends.json_schema.shapes import ArrayShape, ItemRule
-from grammar_core.frontends.json_schema.values import ARRAY, BOOLEAN, NULL, OBJECT, identity
 from grammar_core.ir.nodes import (
     EMPTY,
     Automaton,
@@ -31,7 +38,6 @@ if TYPE_CHECKING:
     from grammar_core.frontends.json_schema.emission import Emitter
 
 MAX_COUNTED_STATES = 5_000
-MAX_UNIQUE_VALUES = 1_000
 MAX_UNIQUE_ARRAYS = 2_000
 MAX_UNIQUE_MEMBERS = 5_000
 MAX_UNIQUE_STEPS = 20_000
@@ -117,16 +123,9 @@ def _plain_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | None
 # --- items of which some are counted
 
 
-def _counted_goals(shape: ArrayShape) -> dict[Goal, None]:
-    """The goals that are counted or spared."""
-    counted = dict.fromkeys(contains.goal for contains in shape.contains)
-    counted.update(dict.fromkeys(goal for rule in shape.rules for goal in rule.unless))
-    return counted
-
-
 def _item_classes(emitter: Emitter, shape: ArrayShape) -> list[tuple[Goal, dict[Goal, bool]]]:
     """A partition of all values by the goals that are counted or spared."""
-    counted = _counted_goals(shape)
+    counted = counted_goals(shape)
     if len(counted) > MAX_ITEM_CLASSES:
         raise JsonSchemaLimitError(
             f"More than {MAX_ITEM_CLASSES} contains apply to one array",
@@ -159,7 +158,7 @@ def _counted_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | No
     classes = _item_classes(emitter, shape)
     boundary = _boundary(shape)
     last = max(boundary, shape.min if shape.max is None else shape.max)
-    caps = _caps(shape)
+    caps = count_caps(shape)
     if last > boundary and last > 64 and boundary == 0 and len(shape.contains) == 1:
         found = _counted_members(emitter, shape, classes, depth)
         if found is not None:
@@ -174,13 +173,13 @@ def _counted_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | No
         check_now()
         state = pending.pop()
         position, counts = state
-        if _is_complete(shape, position, counts):
+        if is_complete(shape, position, counts):
             accepting.append(numbers[state])
         if shape.max is not None and position >= shape.max:
             continue
         for class_goal, meets in classes:
             goal = _goal_in_class(shape, position, class_goal, meets)
-            following = _counts_after(shape, position, counts, caps, meets)
+            following = counts_after(shape, position, counts, caps, meets)
             if following is None or emitter.expander.is_void(goal):
                 continue
             target = (min(position + 1, max(last, 1)), following)
@@ -198,11 +197,6 @@ def _counted_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | No
     return Automaton(tuple(edges), tuple(accepting), len(numbers))
 
 
-def _caps(shape: ArrayShape) -> list[int]:
-    """For each contains, the count above which there is nothing to tell."""
-    return [c.min if c.max is None else c.max + 1 for c in shape.contains]
-
-
 def _too_many_states(shape: ArrayShape) -> JsonSchemaLimitError:
     path = next((c.path for c in shape.contains), shape.path)
     return JsonSchemaLimitError(
@@ -212,25 +206,6 @@ def _too_many_states(shape: ArrayShape) -> JsonSchemaLimitError:
         pointer=pointer_of(path),
         keyword="contains",
     )
-
-
-def _is_complete(shape: ArrayShape, position: int, counts: tuple[int, ...]) -> bool:
-    return position >= shape.min and all(
-        count >= c.min for c, count in zip(shape.contains, counts, strict=True)
-    )
-
-
-def _counts_after(
-    shape: ArrayShape, position: int, counts: tuple[int, ...], caps: list[int], meets: dict[Goal, bool]
-) -> tuple[int, ...] | None:
-    following = []
-    for contains, count, cap in zip(shape.contains, counts, caps, strict=True):
-        if position >= contains.start and meets[contains.goal]:
-            count = min(count + 1, cap)
-            if contains.max is not None and count > contains.max:
-                return None
-        following.append(count)
-    return tuple(following)
 
 
 def _counted_members(
@@ -292,7 +267,7 @@ def _unique_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | Non
         ]
         comma = _comma(emitter, depth)
         options.append(Members(tuple(specs), comma, False, max(shape.min, 1), shape.max, ()))
-    return _choice(options)
+    return choice(options) if options else None
 
 
 def _without_uniform(shape: ArrayShape, values: dict[str, _Value]) -> ArrayShape:
@@ -313,7 +288,7 @@ def _selections(shape: ArrayShape, values: list[_Value]) -> list[tuple[list[Goal
     No array is in two of the selections.
     """
     found: list[tuple[list[Goal], list[Goal]]] = []
-    caps = _caps(shape)
+    caps = count_caps(shape)
     pending: list[tuple[int, tuple[int, ...], list[Goal], list[Goal]]] = [(0, (0,) * len(caps), [], [])]
     for _ in range(MAX_UNIQUE_STEPS):
         check()
@@ -321,7 +296,7 @@ def _selections(shape: ArrayShape, values: list[_Value]) -> list[tuple[list[Goal
             return found
         index, counts, required, optional = pending.pop()
         if index == len(values):
-            if _is_complete(shape, shape.min, counts):
+            if is_complete(shape, shape.min, counts):
                 if found and (len(found) + 1) * len(values) > MAX_UNIQUE_MEMBERS:
                     return None
                 found.append((required, optional))
@@ -336,7 +311,7 @@ def _selections(shape: ArrayShape, values: list[_Value]) -> list[tuple[list[Goal
             continue
         if _can_complete(shape, counts, values[index + 1 :]):
             pending.append((index + 1, counts, required, optional))
-        following = _counts_after(shape, 0, counts, caps, value.meets)
+        following = counts_after(shape, 0, counts, caps, value.meets)
         if following is not None and (shape.max is None or len(required) < shape.max):
             pending.append((index + 1, following, [*required, value.goal], optional))
     return None
@@ -353,7 +328,7 @@ def _can_complete(shape: ArrayShape, counts: tuple[int, ...], values: list[_Valu
 def _unique_arrays(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | None:
     """Every array, if they are few."""
     unique: Path = shape.unique
-    caps = _caps(shape)
+    caps = count_caps(shape)
     arrays: list[tuple[dict[str, Goal], tuple[int, ...]]] = [({}, (0,) * len(caps))]
     complete: list[dict[str, Goal]] = []
     length = 0
@@ -368,12 +343,12 @@ def _unique_arrays(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | No
         for array, counts in arrays:
             for identifier, value in values.items():
                 check()
-                following = _counts_after(shape, length, counts, caps, value.meets)
+                following = counts_after(shape, length, counts, caps, value.meets)
                 if identifier not in array and following is not None:
                     longer.append(({**array, identifier: value.goal}, following))
         arrays = longer
         length += 1
-        complete += (array for array, counts in arrays if _is_complete(shape, length, counts))
+        complete += (array for array, counts in arrays if is_complete(shape, length, counts))
         if len(arrays) > MAX_UNIQUE_ARRAYS:
             emitter.expander.refuse("uniqueItems", unique, "allows too many different arrays")
             return _free_items(emitter, shape, depth)
@@ -385,75 +360,26 @@ def _unique_arrays(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | No
             pieces += [comma] if pieces else []
             pieces.append(emitter.item(goal, depth + 1))
         options.append(Sequence(tuple(pieces)))
-    return _choice(options)
-
-
-def _choice(options: list[Expr]) -> Expr | None:
-    """One of the options; None if there is none."""
-    if len(options) == 1:
-        return options[0]
-    return Choice(tuple(options)) if options else None
+    return choice(options) if options else None
 
 
 def _finite_values_at(emitter: Emitter, shape: ArrayShape, index: int) -> dict[str, _Value] | None:
     """An item's values by their identities; None if they are too many, or what they meet is not known."""
     common = item_goal(shape, index)
-    constants = _finite_constants(emitter, common)
+    constants = finite_constants(emitter, common)
     if constants is None:
         return None
     expander = emitter.expander
     values: dict[str, _Value] = {}
     for identifier, constant in constants.items():
         meets: dict[Goal, bool] = {}
-        for counted in _counted_goals(shape):
+        for counted in counted_goals(shape):
             meets[counted] = expander.is_void(join(constant, complement(counted)))
             if not meets[counted] and not expander.is_void(join(constant, counted)):
                 return None
         goal = _goal_in_class(shape, index, join(common, constant), meets)
         if not expander.is_void(goal):
             values[identifier] = _Value(goal, meets)
-    return values
-
-
-def _finite_constants(emitter: Emitter, goal: Goal) -> dict[str, Goal] | None:
-    """Values of which all that meet the goal are some, by their identities; None if they are too many."""
-    expander = emitter.expander
-    if not goal or goal is NEVER:
-        return None if not goal else {}
-    sub = expander.subschema(min(goal, key=abs))
-    values: list[object] | None = None
-    for literal in goal:
-        listed = expander.listed_values(expander.subschema(literal)) if literal > 0 else None
-        if listed is not None and (values is None or len(listed) < len(values)):
-            values = listed
-    if values is None:
-        values = _finite_values(emitter, goal)
-    if values is None or len(values) > MAX_UNIQUE_VALUES:
-        return None
-    constants: dict[str, Goal] = {}
-    for value in values:
-        identifier = identity(value)
-        if identifier not in constants:
-            constants[identifier] = expander.constant(value, sub, "enum")
-    return constants
-
-
-def _finite_values(emitter: Emitter, goal: Goal) -> list[object] | None:
-    expander = emitter.expander
-    values: list[object] = []
-    for kind in expander.types(goal):
-        for alternative in expander.expand(goal, kind):
-            if kind in (ARRAY, OBJECT):
-                return None
-            if kind == NULL:
-                values.append(None)
-            elif kind == BOOLEAN:
-                values += sorted(alternative)
-            else:
-                found = alternative.finite_values(MAX_UNIQUE_VALUES)
-                if found is None:
-                    return None
-                values += found
     return values
 
 

@@ -13,8 +13,9 @@ from typing import Any
 
 from grammar_core.deadline import check
 from grammar_core.errors import GrammarError
+from grammar_core.frontends.json_schema.choices import NOTHING
 from grammar_core.frontends.json_schema.documents import Documents
-from grammar_core.frontends.json_schema.emission import NOTHING, Emitter
+from grammar_core.frontends.json_schema.emission import Emitter
 from grammar_core.frontends.json_schema.errors import EmptySchemaError
 from grammar_core.frontends.json_schema.expansion import Expander
 from grammar_core.frontends.json_schema.goals import NEVER, Goal

@@ -13,6 +13,7 @@ from math import gcd
 
 from grammar_core.deadline import check
 from grammar_core.errors import GrammarLimitError
+from grammar_core.frontends.json_schema.choices import choice
 from grammar_core.frontends.regex import parse_regex
 from grammar_core.ir.nodes import Automaton, CharClass, Choice, Edge, Expr, Literal, Repeat, Sequence
 from grammar_core.regular import RegularLanguage
@@ -64,13 +65,6 @@ def compared(bound: Fraction, wanted: Orders) -> Expr:
     elif Order.LESS in wanted:
         options.append(Sequence((MINUS, MAGNITUDE)))
     return choice(options)
-
-
-def choice(options: list[Expr]) -> Expr:
-    """Any of the options, of which there may be none."""
-    if not options:
-        return CharClass(())
-    return options[0] if len(options) == 1 else Choice(tuple(options))
 
 
 def multiples(step: Fraction) -> Expr:

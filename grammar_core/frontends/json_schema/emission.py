@@ -15,6 +15,7 @@ from grammar_core.frontends.json_schema import (
     scalar_keywords,
 )
 from grammar_core.frontends.json_schema.applicators import COMBINING, own_alternatives
+from grammar_core.frontends.json_schema.choices import choice
 from grammar_core.frontends.json_schema.dialects import Dialect
 from grammar_core.frontends.json_schema.errors import (
     EmptySchemaError,
@@ -60,7 +61,6 @@ MAX_INDENTED_DEPTH = 200
 """Levels of indented texts; rules are made for each, so a schema that contains itself cannot be indented."""
 MAX_RULES = 500_000
 
-NOTHING = CharClass(())
 SCALARS = frozenset((NULL, BOOLEAN, NUMBER, STRING))
 _WORDS = {True: Literal(b"true"), False: Literal(b"false")}
 _NULL_WORD = Literal(b"null")
@@ -435,10 +435,3 @@ class Emitter:
 def _rule_name(hint: str) -> str:
     name = _NOT_IN_NAMES.sub("_", hint)[:40].strip("_") or "value"
     return f"item_{name}" if name[0].isdigit() else name
-
-
-def choice(options: list[Expr]) -> Expr:
-    """One of the options, of which there may be none."""
-    if len(options) == 1:
-        return options[0]
-    return Choice(tuple(options)) if options else NOTHING

@@ -7,11 +7,11 @@ from fractions import Fraction
 from functools import lru_cache, reduce
 from typing import NamedTuple
 
+from grammar_core.frontends.json_schema.choices import choice
 from grammar_core.frontends.json_schema.decimal_automata import (
     ANY_NUMBER,
     INTEGER,
     Order,
-    choice,
     compared,
     multiples,
 )

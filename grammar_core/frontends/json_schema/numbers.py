@@ -16,6 +16,7 @@ from typing import Literal as OneOf
 from typing import NamedTuple, TypeAlias
 
 from grammar_core.errors import GrammarError
+from grammar_core.frontends.json_schema.choices import choice
 from grammar_core.frontends.json_schema.decimal_automata import (
     MAX_DIGITS,
     canonical,
@@ -34,7 +35,7 @@ from grammar_core.frontends.json_schema.number_spelling import (
 from grammar_core.frontends.json_schema.scientific import Bound
 from grammar_core.frontends.json_schema.speller import Define
 from grammar_core.frontends.json_schema.values import WrittenNumber
-from grammar_core.ir.nodes import CharClass, Choice, Expr, Literal
+from grammar_core.ir.nodes import Expr, Literal
 from grammar_core.regular import RegularLanguage
 
 Number: TypeAlias = int | float | Decimal | Fraction
@@ -251,9 +252,9 @@ class NumberLanguage:
         if lexical == "any":
             return self._any_expression(define)
         if self._values is not None:
-            return _choice(self._literals())
+            return choice(self._literals())
         if self._parts:
-            return _choice([natural_combination(self.language, self._is_integer), *self._small_numbers()])
+            return choice([natural_combination(self.language, self._is_integer), *self._small_numbers()])
         if self._excluded:
             return natural_exclusion(self._range, self._is_integer, self._excluded, self.language)
         name = _NAMES.get((self._range, self._is_integer))
@@ -265,7 +266,7 @@ class NumberLanguage:
         languages = self._range if is_range else None
         expression = any_spelling(languages, self._excluded, lambda factor: self.scaled(factor).language)
         if self._values is not None:
-            expression = _choice([expression, *self._literals()])
+            expression = choice([expression, *self._literals()])
         return define("json_number", expression) if self is _ALL else expression
 
     def _holds_integers(self) -> bool:
@@ -406,12 +407,6 @@ def _common_step(one: Fraction | None, other: Fraction | None) -> Fraction | Non
     denominator = one.denominator * other.denominator
     first, second = int(one * denominator), int(other * denominator)
     return Fraction(first * second // gcd(first, second), denominator)
-
-
-def _choice(options: list[Expr]) -> Expr:
-    if not options:
-        return CharClass(())
-    return options[0] if len(options) == 1 else Choice(tuple(options))
 
 
 _ALL = NumberLanguage()

@@ -6,12 +6,12 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
+from grammar_core.frontends.json_schema.choices import choice
 from grammar_core.frontends.json_schema.decimal_automata import (
     MINUS,
     NATURAL_NUMBER,
     Order,
     canonical,
-    choice,
     compared_magnitude,
     decimal_places,
 )

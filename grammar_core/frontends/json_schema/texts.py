@@ -12,6 +12,7 @@ from functools import reduce
 from typing import Literal as OneOf
 
 from grammar_core.errors import GrammarLimitError
+from grammar_core.frontends.json_schema.choices import choice
 from grammar_core.frontends.json_schema.formats import format_pattern
 from grammar_core.frontends.json_schema.length_bounds import bound_length, most_copies
 from grammar_core.frontends.json_schema.patterns import read_pattern
@@ -19,7 +20,7 @@ from grammar_core.frontends.json_schema.speller import Define, Speller
 from grammar_core.frontends.json_schema.string_spelling import natural_literal, quoted
 from grammar_core.frontends.json_schema.text_patterns import TextPattern
 from grammar_core.ir.char_ranges import ANY_CHARACTER
-from grammar_core.ir.nodes import CharClass, Choice, Expr, Repeat
+from grammar_core.ir.nodes import CharClass, Expr, Repeat
 from grammar_core.regular import RegularLanguage
 
 Lexical = OneOf["natural", "any"]
@@ -223,7 +224,7 @@ class TextLanguage:
         if not self._values:
             return CharClass(())
         if lexical == "natural":
-            return _choice(tuple(natural_literal(value) for value in self._values))
+            return choice(tuple(natural_literal(value) for value in self._values))
         return quoted(speller.automaton(self.language))
 
     def is_spelled_by_automaton(self) -> bool:
@@ -336,10 +337,6 @@ def _of_language(language: RegularLanguage) -> TextLanguage:
     if language.is_universal():
         return _ALL
     return TextLanguage(patterns=(TextPattern(None, language),))
-
-
-def _choice(options: tuple[Expr, ...]) -> Expr:
-    return options[0] if len(options) == 1 else Choice(options)
 
 
 def _is_text(value: str) -> bool:

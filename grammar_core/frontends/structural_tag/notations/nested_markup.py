@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grammar_core.frontends.json_schema import array_emission, object_emission
-from grammar_core.frontends.json_schema.emission import choice
+from grammar_core.frontends.json_schema.choices import choice
 from grammar_core.frontends.json_schema.full_sets import FULL
 from grammar_core.frontends.json_schema.goals import Goal
 from grammar_core.frontends.json_schema.texts import TextLanguage

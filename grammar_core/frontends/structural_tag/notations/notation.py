@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from grammar_core.deadline import check
 from grammar_core.frontends.json_schema import object_emission
+from grammar_core.frontends.json_schema.choices import NOTHING, choice
 from grammar_core.frontends.json_schema.contradictions import refuse_empty
-from grammar_core.frontends.json_schema.emission import NOTHING, Emitter, choice
+from grammar_core.frontends.json_schema.emission import Emitter
 from grammar_core.frontends.json_schema.errors import EmptySchemaError, JsonSchemaError
 from grammar_core.frontends.json_schema.expansion import Expander
 from grammar_core.frontends.json_schema.goals import Goal

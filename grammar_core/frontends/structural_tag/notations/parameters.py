@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grammar_core.frontends.json_schema.emission import choice
+from grammar_core.frontends.json_schema.choices import choice
 from grammar_core.frontends.json_schema.goals import Goal
 from grammar_core.frontends.json_schema.layout import Layout
 from grammar_core.frontends.json_schema.texts import TextLanguage
