@@ -186,6 +186,7 @@ class Dfa:
     def length_range(self) -> tuple[int, int | None]:
         """Code points of the shortest and the longest text, None without a longest. Not of no texts."""
 
+    def is_endless(self) -> bool: ...
     def can_be_extended(self) -> bool:
         """Whether every text is the beginning of one of one more code point."""
 

@@ -120,6 +120,10 @@ class RegularLanguage:
         """Whether every text is the beginning of one that has one more character."""
         return self._dfa.can_be_extended()
 
+    def is_endless(self) -> bool:
+        """Whether the beginning of a text is always that of endlessly many. True where there is no text."""
+        return self._dfa.is_endless()
+
     def exceeds(self, low: int, high: int | None) -> bool:
         """Whether there are texts of less than `low` or more than `high` characters (None: any number)."""
         if self.is_empty() or (not low and high is None):

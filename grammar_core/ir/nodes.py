@@ -6,6 +6,7 @@ All nodes are immutable and cheap to build. They are named tuples, whose equalit
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import NamedTuple, TypeAlias
 
 MAX_CODE_POINT = 0x10FFFF
@@ -112,17 +113,23 @@ class TokenTagDispatch(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A rule in a list of members: whether it must come, and whether it may come again."""
+    """A rule in a list of members: whether it must come, and whether it may come again.
+
+    `distinct`, of a repeatable one: its texts begin with a string of JSON, its key, which differs from the keys
+    of the list's distinct members before it. A key that has begun must have endlessly many ways to end.
+    """
 
     rule: RuleRef
     required: bool
     repeatable: bool
+    distinct: bool = False
 
     @property
     def occurrence(self) -> str:
         """The word for how often it comes."""
-        words = [w for w, holds in (("required", self.required), ("repeatable", self.repeatable)) if holds]
-        return " ".join(words) or "optional"
+        words = ("required", "repeatable", "distinct")
+        holds = (self.required, self.repeatable, self.distinct)
+        return " ".join(compress(words, holds)) or "optional"
 
 
 class Members(NamedTuple):

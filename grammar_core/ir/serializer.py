@@ -140,7 +140,10 @@ def _write_dispatch(dispatch: TagDispatch | TokenTagDispatch) -> list[Any]:
 
 
 def _write_members(members: Members) -> list[Any]:
-    written = [[rule.name, required, repeatable] for rule, required, repeatable in members.members]
+    written = [
+        [member.rule.name, member.required, member.repeatable, *([True] if member.distinct else [])]
+        for member in members.members
+    ]
     separator = None if members.separator is None else members.separator.name
     bounds = [members.min, members.max]
     return [written, separator, members.ordered, *bounds, [list(pair) for pair in members.implications]]
@@ -269,8 +272,8 @@ def _read_token_tag_dispatch(_: list[Expr], tags: Any, loop: Any, excludes: Any)
 
 
 def _read_member(value: Any) -> Member:
-    name, required, repeatable = _checked(value, list, "A member")
-    return Member(RuleRef(_text(name)), _bool(required), _bool(repeatable))
+    name, required, repeatable, *distinct = _checked(value, list, "A member")
+    return Member(RuleRef(_text(name)), _bool(required), _bool(repeatable), *map(_bool, distinct))
 
 
 def _read_implication(value: Any) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from grammar_core.deadline import check, check_now
 from grammar_core.frontends.json_schema.choices import choice
+from grammar_core.frontends.json_schema.endless_items import endless_items
 from grammar_core.frontends.json_schema.errors import JsonSchemaLimitError
 from grammar_core.frontends.json_schema.expansion import item_goal
 from grammar_core.frontends.json_schema.finite_items import finite_constants
@@ -248,7 +249,12 @@ class _Value(NamedTuple):
 
 def _unique_items(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | None:
     assert shape.unique is not None
-    values = None if _boundary(shape) else _finite_values_at(emitter, shape, 0)
+    is_uniform = not _boundary(shape)
+    values = _finite_values_at(emitter, shape, 0) if is_uniform else None
+    if values is None and is_uniform and not shape.contains and not any(r.unless for r in shape.rules):
+        endless = endless_items(emitter, shape, _comma(emitter, depth), depth)
+        if endless is not None:
+            return endless
     if values is None:
         return _unique_arrays(emitter, shape, depth)
     shape = _without_uniform(shape, values)

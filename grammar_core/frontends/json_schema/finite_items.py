@@ -9,6 +9,7 @@ from grammar_core.frontends.json_schema.values import ARRAY, BOOLEAN, NULL, OBJE
 
 if TYPE_CHECKING:
     from grammar_core.frontends.json_schema.emission import Emitter
+    from grammar_core.frontends.json_schema.expansion import Expander
 
 MAX_UNIQUE_VALUES = 1_000
 
@@ -40,16 +41,26 @@ def _finite_values(emitter: Emitter, goal: Goal) -> list[object] | None:
     expander = emitter.expander
     values: list[object] = []
     for kind in expander.types(goal):
-        for alternative in expander.expand(goal, kind):
-            if kind in (ARRAY, OBJECT):
+        found = values_of_kind(expander, goal, kind)
+        if found is None:
+            return None
+        values += found
+    return values
+
+
+def values_of_kind(expander: Expander, goal: Goal, kind: str) -> list[object] | None:
+    """The values of a type that meet the goal; None if they are too many."""
+    values: list[object] = []
+    for alternative in expander.expand(goal, kind):
+        if kind in (ARRAY, OBJECT):
+            return None
+        if kind == NULL:
+            values.append(None)
+        elif kind == BOOLEAN:
+            values += sorted(alternative)
+        else:
+            found = alternative.finite_values(MAX_UNIQUE_VALUES)
+            if found is None:
                 return None
-            if kind == NULL:
-                values.append(None)
-            elif kind == BOOLEAN:
-                values += sorted(alternative)
-            else:
-                found = alternative.finite_values(MAX_UNIQUE_VALUES)
-                if found is None:
-                    return None
-                values += found
+            values += found
     return values

@@ -195,6 +195,15 @@ class TextLanguage:
             return list(self._values) if len(self._values) <= limit else None
         return self.language.texts(limit) if self._patterns else None
 
+    def is_endless(self) -> bool:
+        """Whether the beginning of a string of the set is always that of endlessly many.
+
+        Raises GrammarLimitError.
+        """
+        if self._values is not None or self._high is not None:
+            return False
+        return not self._patterns or self._of_any_length.is_endless()
+
     @property
     def language(self) -> RegularLanguage:
         """The set as an automaton. Raises GrammarLimitError."""

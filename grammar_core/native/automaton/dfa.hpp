@@ -71,6 +71,8 @@ LengthRange length_range(const Dfa& dfa);
 
 // Whether every text is the beginning of one of one more code point.
 bool can_be_extended(const Dfa& dfa);
+// Whether the beginning of a text is always that of endlessly many.
+bool is_endless(const Dfa& dfa);
 
 bool is_empty(const Dfa& dfa);
 bool is_universal(const Dfa& dfa);

@@ -183,6 +183,11 @@ bool can_be_extended(const Dfa& dfa) {
   return true;
 }
 
+bool is_endless(const Dfa& dfa) {
+  const std::vector<int64_t> longest = longest_rests(dfa, targets_of(dfa));
+  return std::all_of(longest.begin(), longest.end(), [](int64_t rest) { return rest == kUnbounded; });
+}
+
 std::u32string shortest_text(const Dfa& dfa) {
   const std::vector<int64_t> rests = shortest_rests(dfa, targets_of(dfa));
   std::u32string text;

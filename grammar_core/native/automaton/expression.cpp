@@ -105,6 +105,7 @@ Expression read_members(GrammarSource& source, std::vector<int32_t>& stack, Prog
   for (int32_t i = 0; i < shape.count; ++i) {
     shape.required.push_back(reader.next() != 0);
     shape.repeatable.push_back(reader.next() != 0);
+    shape.distinct.push_back(reader.next() != 0);
   }
   for (int64_t n = reader.next(); n > 0; --n) {
     const int32_t member = read_below(reader, shape.count);

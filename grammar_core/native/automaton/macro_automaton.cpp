@@ -23,6 +23,7 @@ MacroAutomaton::MacroAutomaton(Nfa nfa) : nfa_(std::move(nfa)) {
     early_ends_ |= symbol.early >= 0;
     temperatures_ |= symbol.temperature >= 0;
     budgets_ |= symbol.has_budget();
+    keeps_keys_ |= symbol.keeps_keys;
     if (symbol.max_chars >= 0) smallest_char_budget_ = std::min(smallest_char_budget_, symbol.max_chars);
   }
   is_counted_body_.assign(nfa_.symbols().size(), 0);
@@ -89,6 +90,8 @@ int32_t MacroAutomaton::build_start(int32_t context) {
   c.lazy = nfa_.symbols()[c.wanted[0]].lazy;
   for (size_t i = 0; i < c.wanted.size(); i += 2) c.captures |= nfa_.symbols()[c.wanted[i]].records();
   for (const auto& [symbol, target] : c.corners) c.captures |= nfa_.symbols()[symbol].records();
+  for (size_t i = 0; i < c.wanted.size(); i += 2) c.keeps_keys |= nfa_.symbols()[c.wanted[i]].keeps_keys;
+  for (const auto& [symbol, target] : c.corners) c.keeps_keys |= nfa_.symbols()[symbol].keeps_keys;
   std::sort(c.corners.begin(), c.corners.end());
   account(c.corners.size() * sizeof(c.corners[0]) + c.wanted.size() * sizeof(int32_t) + sizeof(Context));
   return intern_state(context, true, 0);
@@ -201,6 +204,7 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   m.has_tokens = has_tokens;
   m.captured = captured;
   m.marks_start = is_start && contexts_[context].captures;
+  m.keeps_keys = is_start && contexts_[context].keeps_keys;
   m.is_start = is_start;
   m.ends_early = early;
   const int32_t occurrence = contexts_[context].wanted[0];
@@ -283,8 +287,8 @@ void MacroAutomaton::compute_calls(int32_t id) {
           symbol.paths >= 0
               ? path_start(nfa_.paths(symbol.paths), 0)
               : contexts_[intern_context({{symbol.counter_body, single_report(symbol.counter_body)}})].start;
-      const Counter counter{symbol.min,        symbol.max,       reports,     body_start,
-                            symbol.max_tokens, symbol.max_chars, symbol.paths};
+      const Counter counter{symbol.min,        symbol.max,       reports,      body_start,
+                            symbol.max_tokens, symbol.max_chars, symbol.paths, symbol.has_key};
       m.counter_calls.push_back({intern_counter(counter), tail});
     }
   };
@@ -301,7 +305,7 @@ int32_t MacroAutomaton::intern_counter(Counter counter) {
   const auto high = [](int64_t v) { return static_cast<int32_t>(v >> 32); };
   const int32_t id = counter_keys_.intern(std::vector<int32_t>{
       low(counter.max_tokens), low(counter.max_chars), low(counter.min), high(counter.min), low(counter.max),
-      high(counter.max), counter.reports, counter.body_start, counter.paths});
+      high(counter.max), counter.reports, counter.body_start, counter.paths, counter.has_key});
   if (id == static_cast<int32_t>(counters_.size())) counters_.emplace_back() = counter;
   return id;
 }

@@ -39,7 +39,8 @@ struct Counter {
   int32_t body_start;       // the macro-state that begins an iteration
   int64_t max_tokens = -1;  // budgets of the iteration, or -1
   int64_t max_chars = -1;
-  int32_t paths = -1;  // index of Nfa::paths if the iterations are edges of an automaton, or -1
+  int32_t paths = -1;    // index of Nfa::paths if the iterations are edges of an automaton, or -1
+  bool has_key = false;  // its only iteration is a member of a list whose keys differ
 };
 
 // What an iteration of a counter led to.
@@ -62,6 +63,7 @@ struct MacroState {
   bool has_calls = false;           // some state calls a symbol from the middle of the frame
   bool has_counters = false;        // some state calls a counted repetition
   bool marks_start = false;         // of a start: frames that begin here note where
+  bool keeps_keys = false;          // of a start: frames that begin here note keys
   bool has_tokens = false;          // has edges of whole tokens
   bool ends_early = false;          // the frame's occurrence is complete here if its budget is used up
   int32_t early_capture = kNone;    // the symbol of that occurrence if captures depend on it
@@ -176,6 +178,10 @@ class MacroAutomaton {
     return contexts_[states_[id].context].lazy;
   }
   bool has_budgets() const { return budgets_; }
+  // Whether keys of some lists differ.
+  bool keeps_keys() const { return keeps_keys_; }
+  // Whether frames that begin in start state `id` note the keys of a list that may begin with them.
+  bool keeps_keys(int32_t id) const { return states_[id].keeps_keys; }
   // The smallest budget of characters; kUnbounded if there is none.
   int64_t smallest_char_budget() const { return smallest_char_budget_; }
   bool has_temperatures() const { return temperatures_; }
@@ -223,8 +229,9 @@ class MacroAutomaton {
     std::vector<std::pair<int32_t, int32_t>>
         corners;  // (symbol, Nfa state after it) of the frame's start, sorted
     int32_t start = kNone;
-    bool lazy = false;      // ends where it first can
-    bool captures = false;  // some rule that may begin with the frame is captured
+    bool lazy = false;        // ends where it first can
+    bool captures = false;    // some rule that may begin with the frame is captured
+    bool keeps_keys = false;  // some list whose keys differ may begin with the frame
   };
 
   struct EdgeRange {
@@ -276,6 +283,7 @@ class MacroAutomaton {
   std::vector<uint8_t> is_counted_body_;  // by symbol
   int32_t root_start_ = kNone;
   bool counts_ = false, captures_ = false, temperatures_ = false, budgets_ = false, early_ends_ = false;
+  bool keeps_keys_ = false;
   int64_t smallest_char_budget_ = kUnbounded;
 
   // Everything below is touched under the lock only.

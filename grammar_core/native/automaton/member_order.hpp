@@ -23,7 +23,8 @@ struct MembersShape {
   bool ordered = false;             // those that are not repeatable come in their order
   int64_t min = 0, max = 0;         // members of a list; kUnbounded when there is no upper bound
   std::vector<std::pair<int32_t, int32_t>> implications;  // (i, j): where i comes, j must come too
-  bool has_separator = false;  // there is one, the expression after those of the members
+  bool has_separator = false;     // there is one, the expression after those of the members
+  std::vector<uint8_t> distinct;  // by member: its keys differ from those of other such members
 };
 
 class MemberOrder {

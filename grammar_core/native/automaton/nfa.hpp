@@ -45,12 +45,15 @@ struct Symbol {
   int32_t early = -1;     // the symbol after whose text this may end early, once its budget is used up, or -1
   int32_t boundary = -1;  // of a symbol that measures markers: the state where the marker begins
   int32_t paths = -1;  // index of the automaton whose edges are counted, of its counter and its edges, or -1
+  bool keeps_keys = false;                     // a list of which some members have keys that differ
+  bool has_key = false;                        // a counter whose only iteration is such a member
   int32_t path_source = -1, path_target = -1;  // of an edge of such an automaton: its states
 
   bool is_counter() const { return counter_body >= 0; }
   bool has_budget() const { return max_tokens >= 0 || max_chars >= 0; }
   bool records() const { return capture >= 0 || marker.stop_capture >= 0 || marker.stop_bytes >= 0; }
-  bool has_options() const { return lazy || records() || temperature >= 0; }
+  // Whether a frame must still be there when this completes.
+  bool has_options() const { return lazy || records() || temperature >= 0 || keeps_keys; }
 };
 
 // An automaton whose edges are counted. What leads from one state to another is a symbol of its own, and all

@@ -84,6 +84,7 @@ class NfaBuilder {
   int32_t members_symbol(int32_t expression);
   int32_t framed(int32_t symbol);
   int32_t member_symbol(int32_t reference, bool repeatable);
+  int32_t distinct_member(int32_t reference);
   void finish();
 
   const GrammarSource& source_;
@@ -98,6 +99,7 @@ class NfaBuilder {
   std::unordered_map<int32_t, int32_t> symbol_of_repeat_, symbol_of_members_;
   std::map<std::vector<int32_t>, int32_t> shared_symbols_;  // by what they are made of
   std::map<std::vector<int32_t>, int32_t> ends_;            // of members, by their expressions or rules
+  std::unordered_map<int32_t, int32_t> distinct_members_;   // by rule
   std::unordered_map<int32_t, int32_t> frame_of_rule_;      // counters that give a rule a frame of its own
   int32_t state_count_ = 0;
 };

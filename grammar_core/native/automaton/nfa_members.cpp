@@ -24,6 +24,8 @@ int32_t NfaBuilder::members_symbol(int32_t expression) {
   const auto id = static_cast<int32_t>(nfa_.symbols_.size());
   Symbol symbol;
   symbol.accept = new_state(id);
+  symbol.keeps_keys =
+      std::any_of(shape.distinct.begin(), shape.distinct.end(), [](uint8_t d) { return d != 0; });
   add_symbol(symbol);
   symbol_of_members_.emplace(expression, id);
   MemberLoop loop{id, new_state(id), new_state(id), symbol.accept, {}, facts_.member_order(source_, e)};
@@ -32,7 +34,11 @@ int32_t NfaBuilder::members_symbol(int32_t expression) {
     if (facts_.nullable[children[i]])
       throw InvalidGrammar("Rule \"" + source_.rule_names[source_.expressions[children[i]].first] +
                            "\" is a member of Members and must not match the empty text");
-    loop.calls.push_back(may_come ? member_symbol(children[i], shape.repeatable[i] != 0) : -1);
+    const auto symbol_of = [&] {
+      return shape.distinct[i] ? distinct_member(children[i])
+                               : member_symbol(children[i], shape.repeatable[i] != 0);
+    };
+    loop.calls.push_back(may_come ? symbol_of() : -1);
     if (may_come) calls_.push_back({loop.entrance, {loop.calls.back(), loop.between}});
   }
   add_empty(loop.between, loop.accept);
@@ -53,6 +59,21 @@ int32_t NfaBuilder::member_symbol(int32_t reference, bool repeatable) {
   const auto [found, added] = frame_of_rule_.try_emplace(rule, -1);
   if (added) found->second = framed(symbol);
   return found->second;
+}
+
+// In a frame of its own, so that it is known where its key begins.
+int32_t NfaBuilder::distinct_member(int32_t reference) {
+  const auto rule = static_cast<int32_t>(source_.expressions[reference].first);
+  const auto [found, added] = distinct_members_.try_emplace(rule, -1);
+  if (!added) return found->second;
+  if (source_.rule_options[rule].any() || facts_.left_recursive[rule])
+    throw InvalidGrammar("Rule \"" + source_.rule_names[rule] +
+                         "\" is a distinct member and must neither have options nor begin with itself");
+  const int32_t symbol = rule_symbol(rule);
+  const bool is_framed = nfa_.symbols_[symbol].is_counter();
+  const int32_t member = framed(is_framed ? nfa_.symbols_[symbol].counter_body : symbol);
+  nfa_.symbols_[member].has_key = true;
+  return found->second = member;
 }
 
 // A literal, and what comes behind it in a frame of its own: the values of many keys are alike, and those of

@@ -136,6 +136,7 @@ void bind_dfa(nb::module_& m) {
       .def("is_universal", [](const Dfa& dfa) { return is_universal(dfa); })
       .def("contains", [](const Dfa& dfa, const nb::str& text) { return contains(dfa, code_points(text)); })
       .def("can_be_extended", [](const Dfa& dfa) { return compute([&] { return can_be_extended(dfa); }); })
+      .def("is_endless", [](const Dfa& dfa) { return compute([&] { return is_endless(dfa); }); })
       .def("length_range", &lengths)
       .def("shortest_text",
            [](const Dfa& dfa) { return python_text(compute([&] { return shortest_text(dfa); })); })

@@ -250,8 +250,8 @@ class ProgramWriter {
     put({kMembers, members.size(), separator != Py_None, truth(fields[2]), integer(fields[3]),
          optional(fields[4])});
     for (PyObject* item : members) {
-      const Fields member(item, 3);
-      put({truth(member[1]), truth(member[2])});
+      const Fields member(item, 4);
+      put({truth(member[1]), truth(member[2]), truth(member[3])});
       pending_.push_back(member[0]);
     }
     if (separator != Py_None) pending_.push_back(separator);

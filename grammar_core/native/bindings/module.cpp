@@ -69,7 +69,9 @@ void init_member_order(MemberOrder* self, const std::vector<bool>& required,
                      ordered,
                      min,
                      max < 0 ? kUnbounded : max,
-                     std::move(implications)};
+                     std::move(implications),
+                     false,
+                     {}};
   new (self) MemberOrder(shape, std::vector<uint8_t>(required.size(), 1));
 }
 

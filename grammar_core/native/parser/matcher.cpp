@@ -18,7 +18,7 @@ Matcher::Matcher(std::shared_ptr<CompiledGrammar> grammar, MatcherOptions option
     : grammar_(std::move(grammar)),
       options_(std::move(options)),
       generation_(grammar_->generation()),
-      stacks_(std::make_shared<Stacks>(grammar_->automaton())) {
+      stacks_(std::make_shared<Stacks>(grammar_->automaton(), grammar_->vocabulary())) {
   masks_ = grammar_->masks();
   if (options_.stop_tokens)
     for (const int32_t id : *options_.stop_tokens)
@@ -52,7 +52,7 @@ void Matcher::reset() {
   text_.clear();
   characters_ = tokens_ = 0;
   if (stacks_.use_count() > 1)
-    stacks_ = std::make_shared<Stacks>(grammar_->automaton());
+    stacks_ = std::make_shared<Stacks>(grammar_->automaton(), grammar_->vocabulary());
   else
     stacks_->clear();
   const MacroAutomaton& automaton = grammar_->automaton();
@@ -274,9 +274,15 @@ const Row* Matcher::assemble_mask(bool may_walk) {
   stacks_->stepper.reset_work();
   stacks_->stepper.ignore_text();
   if (is_terminated()) return masks_->nothing();
+  const Row* mask = budgeted_mask(may_walk);
+  return mask != nullptr && grammar_->automaton().keeps_keys() ? without_repeated_keys(mask, may_walk) : mask;
+}
+
+// That of a text in which keys may repeat.
+const Row* Matcher::budgeted_mask(bool may_walk) {
   if (grammar_->automaton().has_budgets()) {
     const int64_t reach = budget_reach();
-    if (reach < grammar_->vocabulary().longest_token()) return may_walk ? budgeted_mask(reach) : nullptr;
+    if (reach < grammar_->vocabulary().longest_token()) return may_walk ? tried_mask(reach) : nullptr;
   }
   return ordinary_mask(may_walk);
 }
@@ -320,6 +326,10 @@ const Row* Matcher::mask_of_item(const Item& item, bool may_walk) {
                                                  }
                                                });
     if (!found) return nullptr;
+  }
+  if (grammar_->automaton().keeps_keys() && (arena.keys(item.parents) & StackArena::kWithinKey) == 0) {
+    const Item single[] = {item};
+    mask = without_double_keys(mask, single);
   }
   known = {key, generation_, mask};
   return mask;

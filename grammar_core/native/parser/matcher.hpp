@@ -92,7 +92,9 @@ class Matcher {
   };
   // Shared by the forks of a matcher, with the buffers that one call at a time uses.
   struct Stacks {
-    explicit Stacks(MacroAutomaton& automaton) : stepper(automaton, arena) {}
+    Stacks(MacroAutomaton& automaton, const Vocabulary& vocabulary) : stepper(automaton, arena) {
+      if (automaton.keeps_keys()) arena.key_sets().look_into(&vocabulary.quoted_texts());
+    }
     void clear() {
       arena.clear();
       known_masks.fill({});
@@ -122,8 +124,14 @@ class Matcher {
   void follow_text(bool in_token);
   void took(std::string_view text, bool is_token);
   int64_t budget_reach() const;
-  const Row* budgeted_mask(int64_t reach);
+  const Row* budgeted_mask(bool may_walk);
+  const Row* tried_mask(int64_t reach);
   const Row* ordinary_mask(bool may_walk);
+  bool may_come(int32_t id, std::span<const Item> items);
+  bool reads(std::string_view text, std::span<const Item> items);
+  const Row* without_double_keys(const Row* mask, std::span<const Item> items);
+  const Row* without_repeated_keys(const Row* mask, bool may_try);
+  const Row* without(const Row* mask, std::span<const uint32_t> suspects, std::vector<uint32_t> places);
   bool is_stop_token(int32_t id) const;
   void find_named_stop_tokens();
   bool accept_stop_token(int32_t id);

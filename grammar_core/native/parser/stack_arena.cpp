@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace syntagma {
 namespace {
@@ -16,13 +17,15 @@ uint64_t hash_node(const StackNode& n) {
                            static_cast<int32_t>(n.left >> 32),
                            static_cast<int32_t>(n.last_char),
                            static_cast<int32_t>(n.last_token),
-                           static_cast<int32_t>(n.begin)};
+                           static_cast<int32_t>(n.begin),
+                           n.keys};
   return hash_words(words);
 }
 
 bool same_node(const StackNode& a, const StackNode& b) {
   return a.macro == b.macro && a.counter == b.counter && a.parents == b.parents && a.needed == b.needed &&
-         a.left == b.left && a.last_char == b.last_char && a.last_token == b.last_token && a.begin == b.begin;
+         a.left == b.left && a.last_char == b.last_char && a.last_token == b.last_token &&
+         a.begin == b.begin && a.keys == b.keys;
 }
 
 }  // namespace
@@ -38,6 +41,8 @@ void StackArena::clear() {
   set_budgets_.clear();
   set_without_markers_.clear();
   set_visited_.clear();
+  set_keys_.clear();
+  key_sets_.clear();
   nodes_.push_back({kNone, kNone, kNone, 0, 0});
   single_parent(kBaseNode);
 }
@@ -70,29 +75,79 @@ int32_t StackArena::intern_parents(std::span<const int32_t> nodes, std::span<con
   set_parts_.emplace_back(parts.begin(), parts.end());
   set_visited_.push_back(0);
   Budgets first{kUnbounded, kUnbounded};
+  uint8_t keys = 0;
   for (const int32_t n : nodes) {
     const StackNode& node = nodes_[n];
+    if (node.keys > KeySets::kEmpty)
+      keys |= kSomeKeys | (key_sets_.is_in_tokens(node.keys) ? kKeysInTokens : 0);
+    if (node.keys == StackNode::kIsOpen) keys |= kWithinKey;
     first.last_char = std::min(first.last_char, node.last_char);
     first.last_token = std::min(first.last_token, node.last_token);
     if (node.parents == kNone) continue;
+    keys |= set_keys_[node.parents];
     first.last_char = std::min(first.last_char, set_budgets_[node.parents].last_char);
     first.last_token = std::min(first.last_token, set_budgets_[node.parents].last_token);
   }
   set_budgets_.push_back(first);
+  set_keys_.push_back(keys);
   const bool marked =
       std::any_of(nodes.begin(), nodes.end(), [&](int32_t n) { return nodes_[n].is_marker(); });
   set_without_markers_.push_back(marked ? kUnknown : id);
   return id;
 }
 
-// Parents have smaller ids than their children, so only nodes above `node` can go through it.
 int32_t StackArena::without_node(int32_t set, int32_t removed) {
-  std::vector<int32_t> above, pending(parents(set).begin(), parents(set).end());
-  std::unordered_map<int32_t, int32_t> replaced{{removed, kNone}};
+  return with_replaced(set, {{removed, kNone}});
+}
+
+int32_t StackArena::with_key(int32_t set, int32_t key) {
+  std::unordered_map<int32_t, int32_t> lists;
+  std::vector<int32_t> pending(parents(set).begin(), parents(set).end());
+  std::unordered_set<int32_t> seen;
   while (!pending.empty()) {
     const int32_t node = pending.back();
     pending.pop_back();
-    if (node <= removed || !replaced.emplace(node, node).second) continue;
+    if (node == kBaseNode || !seen.insert(node).second) continue;
+    StackNode copy = nodes_[node];
+    if (copy.keys < 0) {
+      const auto next = parents(copy.parents);
+      pending.insert(pending.end(), next.begin(), next.end());
+    } else if (key_sets_.contains(copy.keys, key)) {
+      lists.emplace(node, kNone);
+    } else {
+      copy.keys = key_sets_.with(copy.keys, key);
+      lists.emplace(node, intern_node(copy));
+    }
+  }
+  return with_replaced(set, std::move(lists));
+}
+
+std::vector<int32_t> StackArena::open_members(int32_t set) const {
+  std::vector<int32_t> found, pending{set};
+  std::unordered_set<int32_t> seen;
+  while (!pending.empty()) {
+    const int32_t next = pending.back();
+    pending.pop_back();
+    if ((set_keys_[next] & kWithinKey) == 0 || !seen.insert(next).second) continue;
+    for (const int32_t node : parents(next)) {
+      if (node == kBaseNode) continue;
+      if (nodes_[node].keys == StackNode::kIsOpen) found.push_back(node);
+      pending.push_back(nodes_[node].parents);
+    }
+  }
+  return found;
+}
+
+// Parents have smaller ids than their children, so only nodes above the first of those that are replaced can
+// go through them.
+int32_t StackArena::with_replaced(int32_t set, std::unordered_map<int32_t, int32_t> replaced) {
+  int32_t first = INT32_MAX;
+  for (const auto& [node, other] : replaced) first = std::min(first, node);
+  std::vector<int32_t> above, pending(parents(set).begin(), parents(set).end());
+  while (!pending.empty()) {
+    const int32_t node = pending.back();
+    pending.pop_back();
+    if (node <= first || !replaced.emplace(node, node).second) continue;
     above.push_back(node);
     const auto next = parents(nodes_[node].parents);
     pending.insert(pending.end(), next.begin(), next.end());
@@ -154,8 +209,9 @@ int32_t StackArena::union_parents(std::span<const int32_t> sets) {
 }
 
 size_t StackArena::memory_bytes() const {
-  return nodes_.capacity() * sizeof(StackNode) + node_slots_.capacity() * sizeof(int32_t) +
-         parent_sets_.memory_bytes() + set_parts_.capacity() * (sizeof(set_parts_[0]) + 2 * sizeof(int32_t));
+  return key_sets_.memory_bytes() + nodes_.capacity() * sizeof(StackNode) +
+         node_slots_.capacity() * sizeof(int32_t) + parent_sets_.memory_bytes() +
+         set_parts_.capacity() * (sizeof(set_parts_[0]) + 2 * sizeof(int32_t));
 }
 
 }  // namespace syntagma

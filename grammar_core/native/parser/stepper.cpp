@@ -59,7 +59,9 @@ void Stepper::step_items(std::span<const Item> from, int64_t length, Configurati
 }
 
 void Stepper::step(std::span<const Item> from, int byte_class, Configuration& out) {
+  ends_string_ = byte_class == quote_class_;
   step_items(from, 1, out, [&](int32_t macro) { return automaton_.next(macro, byte_class); });
+  ends_string_ = false;
 }
 
 void Stepper::step_token(std::span<const Item> from, int32_t token, int64_t length, Configuration& out,
@@ -112,8 +114,12 @@ void Stepper::add_inside(int32_t macro, int32_t parents) {
 
 // The parents of a frame that begins at `position`.
 int32_t Stepper::frame_parents(int32_t start, int32_t parents, int64_t position) {
-  if (captures_ == nullptr || !automaton_.marks_start(start)) return parents;
-  return arena_.single_parent(arena_.intern_node({kNone, kNone, parents, position, 0}));
+  const bool marks_start = captures_ != nullptr && automaton_.marks_start(start);
+  const bool keeps_keys = follows_text_ && automaton_.keeps_keys(start);
+  if (!marks_start && !keeps_keys) return parents;
+  StackNode marker{kNone, kNone, parents, marks_start ? position : 0, 0};
+  if (keeps_keys) marker.keys = KeySets::kEmpty;
+  return arena_.single_parent(arena_.intern_node(marker));
 }
 
 void Stepper::record_captures(int32_t captured, int32_t node) {
@@ -132,6 +138,7 @@ void Stepper::finish() {
   drain();
   settle();
   end_occurrences();
+  if (keys_differ_ && ends_string_) end_keys();
   if (automaton_.counts()) open_counters();
   sort_items();
 }
@@ -268,11 +275,39 @@ void Stepper::advance_counter(int32_t id, int32_t reports) {
   out_->counted |= node.parents == kBaseParents;
   if (follows_text_ && budget_ends(node)) used_up_.push_back(id);
   for (const NextIteration& iteration : automaton_.next_iterations(node.counter, reports)) {
-    if (iteration.ends && next.needed == 0) report_to(node.parents, counter.reports);
+    if (iteration.ends && next.needed == 0) {
+      const int32_t parents = keys_differ_ && node.keys == StackNode::kIsOpen ? with_key(node) : node.parents;
+      if (parents != kNone) report_to(parents, counter.reports);
+    }
     if (iteration.start != kNone && next.left >= iteration.rest)
       add({iteration.start,
            frame_parents(iteration.start, arena_.single_parent(arena_.intern_node(next)), clock_.bytes)});
   }
+}
+
+// The key that began at a position, if it ends here; KeySets::kNoString otherwise.
+int32_t Stepper::key_from(int64_t begin) {
+  const size_t from = static_cast<size_t>(begin), split = text_.size();
+  std::string key(text_.substr(std::min(from, split)));
+  const size_t skipped = from > split ? from - split : 0;
+  key += next_text_.substr(skipped, static_cast<size_t>(clock_.bytes) - split - skipped);
+  return arena_.key_sets().key_of(key);
+}
+
+// The parents of a member that ends with its key, in whose lists the key is new; kNone if there are none.
+int32_t Stepper::with_key(const StackNode& member) {
+  const int32_t key = key_from(member.begin);
+  return key == KeySets::kNoString ? member.parents : arena_.with_key(member.parents, key);
+}
+
+// Keys that end here come into their lists; where they came before, the stacks are no more.
+void Stepper::end_keys() {
+  std::erase_if(out_->items, [&](Item& item) {
+    if ((arena_.keys(item.parents) & StackArena::kWithinKey) == 0) return false;
+    item.parents = arena_.with_ended_keys(item.parents, [&](int64_t begin) { return key_from(begin); });
+    return item.parents == kNone;
+  });
+  reindex();
 }
 
 // An occurrence may end before its marker if its budget is used up. `node` is what its frame stands on: the
@@ -298,7 +333,7 @@ void Stepper::end_early(const MacroState& state, int32_t node) {
 
 void Stepper::set_budgets(StackNode& node, const Counter& counter) const {
   if (!follows_text_) return;
-  if (counter.max_chars >= 0 || counter.max_tokens >= 0) node.begin = clock_.bytes;
+  if (counter.max_chars >= 0 || counter.max_tokens >= 0 || counter.has_key) node.begin = clock_.bytes;
   if (counter.max_chars >= 0) node.last_char = clock_.characters + counter.max_chars;
   // Between tokens the occurrence begins with the next one; in the middle of one, that one counts.
   const int64_t first = clock_.in_token && clock_.token_ends ? clock_.token + 1 : clock_.token;
@@ -320,7 +355,12 @@ void Stepper::end_occurrences() {
       item.parents = arena_.without_node(item.parents, node);
       return item.parents == kNone;
     });
-  if (ended == 0 || index_.empty()) return;
+  if (ended != 0) reindex();
+}
+
+// After items went.
+void Stepper::reindex() {
+  if (index_.empty()) return;
   index_.clear();
   for (const std::vector<Item>* items : {&out_->items, &returned_})
     if (items->size() > kLinearSearch)
@@ -359,6 +399,7 @@ void Stepper::open_counters() {
       const Counter& counter = automaton_.counter(call.counter);
       const int32_t parents = call.tail ? arena_.without_markers(item.parents) : waiting();
       StackNode node{kNone, call.counter, parents, counter.min, counter.max};
+      if (counter.has_key && follows_text_) node.keys = StackNode::kIsOpen;
       set_budgets(node, counter);
       open_frame(counter.body_start, arena_.single_parent(arena_.intern_node(node)));
     }

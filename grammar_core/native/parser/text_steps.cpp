@@ -48,6 +48,7 @@ bool Matcher::run(std::string_view text, bool is_token) {
   check_memory();
   stacks_->stepper.reset_work();
   follow_text(is_token);
+  if (grammar_->automaton().keeps_keys()) stacks_->stepper.read_keys(text_, text);
   Configuration& reached = stacks_->reached;
   if (!run_bytes(items(), text, reached)) return false;
   took(text, is_token);
@@ -63,6 +64,7 @@ bool Matcher::run_token(int32_t id, std::string_view text) {
   Stepper& stepper = stacks_->stepper;
   stepper.reset_work();
   follow_text(true);
+  if (grammar_->automaton().keeps_keys()) stepper.read_keys(text_, text);
   Configuration as_token, merged;
   Configuration& as_text = stacks_->reached;
   std::vector<int32_t> ended;

@@ -56,6 +56,11 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> sto
   first_characters_ = std::make_unique<FirstCharacters>(*this);
 }
 
+const QuotedTexts& Vocabulary::quoted_texts() const {
+  std::call_once(quoted_once_, [&] { quoted_texts_ = std::make_unique<const QuotedTexts>(*this); });
+  return *quoted_texts_;
+}
+
 bool Vocabulary::is_stop_token(int32_t id) const {
   return std::binary_search(stop_tokens_.begin(), stop_tokens_.end(), id);
 }

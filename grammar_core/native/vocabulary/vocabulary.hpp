@@ -17,6 +17,7 @@
 #include "vocabulary/byte_runs.hpp"
 #include "vocabulary/first_characters.hpp"
 #include "vocabulary/mask_words.hpp"
+#include "vocabulary/quoted_texts.hpp"
 
 namespace syntagma {
 
@@ -126,6 +127,8 @@ class Vocabulary {
   // All tokens that are text.
   const std::shared_ptr<const MaskWords>& text_mask() const { return text_mask_; }
   int32_t longest_token() const { return longest_token_; }
+  // Made when first asked for. Thread-safe.
+  const QuotedTexts& quoted_texts() const;
   size_t memory_bytes() const;
 
  private:
@@ -151,6 +154,8 @@ class Vocabulary {
   std::vector<ByteRuns> space_runs_, letter_runs_;
   std::unique_ptr<const FirstCharacters> first_characters_;
   std::shared_ptr<const MaskWords> text_mask_;
+  mutable std::once_flag quoted_once_;
+  mutable std::unique_ptr<const QuotedTexts> quoted_texts_;
   int32_t longest_token_ = 0;
 };
 

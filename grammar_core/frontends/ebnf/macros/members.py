@@ -6,7 +6,14 @@ from grammar_core.frontends.ebnf.limits import MAX_INTEGER
 from grammar_core.frontends.ebnf.macros.call import Argument, MacroCall
 from grammar_core.ir.nodes import Member, Members
 
-_OCCURRENCES = ("optional", "required", "repeatable", "required repeatable")
+_OCCURRENCES = (
+    "optional",
+    "required",
+    "repeatable",
+    "required repeatable",
+    "repeatable distinct",
+    "required repeatable distinct",
+)
 _FORM = '(rule, "required")'
 
 
@@ -36,7 +43,8 @@ def _member(call: MacroCall, argument: Argument) -> Member:
     if word not in _OCCURRENCES:
         words = ", ".join(f'"{known}"' for known in _OCCURRENCES)
         call.refuse(f'A member is one of {words}, not "{word}"', occurrence.offset)
-    return Member(call.rule(rule, "A member"), word.startswith("required"), word.endswith("repeatable"))
+    holds = [adjective in word.split() for adjective in ("required", "repeatable", "distinct")]
+    return Member(call.rule(rule, "A member"), *holds)
 
 
 def _bound(call: MacroCall, name: str, default: int | None) -> int | None:
