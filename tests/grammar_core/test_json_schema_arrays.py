@@ -122,7 +122,10 @@ CASES: list[tuple[str, Any, list[str], list[str]]] = [
     ),
     (
         "uniqueItems of strings in one of two schemas",
-        {"anyOf": [{"items": STRING, "uniqueItems": True}, {"items": STRING, "maxItems": 2}], "type": "array"},
+        {
+            "anyOf": [{"items": STRING, "uniqueItems": True}, {"items": STRING, "maxItems": 2}],
+            "type": "array",
+        },
         ['["a","a"]', '["a","b","c"]'],
         ['["a","b","a"]', '["a","a","b"]'],
     ),

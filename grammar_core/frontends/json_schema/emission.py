@@ -376,7 +376,6 @@ class Emitter:
             self._other_members[key] = (language, value, self.define("extra", body))
         return self._other_members[key][2]
 
-
     def note_pattern(self, language: TextLanguage, pattern: str) -> None:
         """The language is the strings in which the pattern is found."""
         self._patterns[id(language)] = (language, pattern)

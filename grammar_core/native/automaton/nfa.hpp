@@ -170,6 +170,9 @@ class Nfa {
   // that the edge `symbol` leaves.
   int64_t path_rest(std::span<const int32_t> states, int32_t symbol) const;
 
+  // A byte that every separator of a list holds whose keys differ, or -1.
+  int key_separator() const { return key_separator_; }
+
   size_t memory_bytes() const;
   // Of the derived states so far.
   size_t derived_bytes() const { return derived_bytes_; }
@@ -224,6 +227,7 @@ class Nfa {
   std::vector<std::vector<int32_t>> unit_calls_;
   std::vector<CountedPaths> paths_;
   std::vector<MemberLoop> loops_;
+  int key_separator_ = ',';
   std::deque<DerivedState> derived_;
   SequenceInterner derived_keys_;
   size_t derived_bytes_ = 0;

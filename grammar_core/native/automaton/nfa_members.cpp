@@ -1,5 +1,6 @@
 // The symbols of Members, and of texts that many of them share.
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -7,6 +8,12 @@
 #include "automaton/nfa_builder.hpp"
 
 namespace syntagma {
+namespace {
+
+constexpr int kDeepestLook = 8;  // into nested expressions
+constexpr char kSeparator = ',';
+
+}  // namespace
 
 void NfaBuilder::build_members(const Task& task) {
   if (in_lazy(task))
@@ -41,6 +48,9 @@ int32_t NfaBuilder::members_symbol(int32_t expression) {
     loop.calls.push_back(may_come ? symbol_of() : -1);
     if (may_come) calls_.push_back({loop.entrance, {loop.calls.back(), loop.between}});
   }
+  if (nfa_.symbols_[id].keeps_keys &&
+      (!shape.has_separator || !always_holds(children[shape.count], kSeparator, 0)))
+    nfa_.key_separator_ = -1;
   add_empty(loop.between, loop.accept);
   if (shape.has_separator)
     add_task(children[shape.count], loop.between, loop.entrance, id);
@@ -59,6 +69,19 @@ int32_t NfaBuilder::member_symbol(int32_t reference, bool repeatable) {
   const auto [found, added] = frame_of_rule_.try_emplace(rule, -1);
   if (added) found->second = framed(symbol);
   return found->second;
+}
+
+// Whether every text of an expression holds a byte, as far as that is easily told.
+bool NfaBuilder::always_holds(int32_t expression, char byte, int depth) const {
+  const Expression& e = source_.expressions[expression];
+  const auto holds = [&](int32_t child) { return always_holds(child, byte, depth + 1); };
+  if (depth == kDeepestLook) return false;
+  if (e.op == Op::kRuleRef) return holds(source_.rule_bodies[e.first]);
+  if (e.op == Op::kLiteral)
+    return std::string_view(source_.literals).substr(e.first, e.count).find(byte) != std::string_view::npos;
+  if (e.op != Op::kSequence) return false;
+  const auto parts = source_.children_of(e);
+  return std::any_of(parts.begin(), parts.end(), holds);
 }
 
 // In a frame of its own, so that it is known where its key begins.

@@ -1,18 +1,22 @@
-// The keys that came in lists whose keys differ: interned sets of them. A key is the value of a JSON string.
+// The keys that came in lists whose keys differ. A key is the value of a JSON string.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-#include "automaton/interner.hpp"
+#include "automaton/byte_set.hpp"
 #include "vocabulary/quoted_texts.hpp"
 
 namespace syntagma {
 
+// Sets are interned by the order in which their keys came: a tree in which each set is its last key and a
+// link to the set before. Membership is looked up by links that jump over ancestors (E. Myers, "An
+// applicative random-access stack", 1983).
 class KeySets {
  public:
   static constexpr int32_t kEmpty = 0;
@@ -26,28 +30,64 @@ class KeySets {
   // of JSON.
   int32_t key_of(std::string_view text);
   static constexpr int32_t kNoString = -1;
+  const std::string& value(int32_t key) const { return *values_[key]; }
+  // The tokens that may hold a key, by their ranks.
+  std::span<const uint32_t> tokens_with(int32_t key) const {
+    return quoted_ == nullptr ? std::span<const uint32_t>{} : quoted_->tokens_with(*values_[key]);
+  }
+
   // The set with one more key, which is not in it.
   int32_t with(int32_t set, int32_t key);
   bool contains(int32_t set, int32_t key) const;
-  // Sorted.
-  std::span<const int32_t> keys(int32_t set) const { return sets_[set]; }
-  const std::string& value(int32_t key) const { return values_[key]; }
-  // Whether some token may hold one of the set's strings.
-  bool is_in_tokens(int32_t set) const { return set_is_in_tokens_[set] != 0; }
-  // The tokens that may hold a key, by their ranks.
-  std::span<const uint32_t> tokens_with(int32_t key) const {
-    return quoted_ == nullptr ? std::span<const uint32_t>{} : quoted_->tokens_with(values_[key]);
+  // Whether some token may hold one of the set's keys.
+  bool is_in_tokens(int32_t set) const { return sets_[set].in_tokens != kEmpty; }
+  // Calls `visit(key)` for each key of a set that tokens may hold as a whole, or that they may end from its
+  // beginning on.
+  template <typename Visit>
+  void for_each_in_tokens(int32_t set, Visit visit) const {
+    for (set = sets_[set].in_tokens; set != kEmpty; set = sets_[sets_[set].before].in_tokens)
+      visit(sets_[set].key);
   }
-  size_t memory_bytes() const { return sets_.memory_bytes() + value_bytes_; }
+  template <typename Visit>
+  void for_each_ending(int32_t set, Visit visit) const {
+    for (set = sets_[set].ending; set != kEmpty; set = sets_[sets_[set].before].ending) visit(sets_[set].key);
+  }
+  // Keys that begin with a text, whether they are in some set or not, up to `most`.
+  std::vector<int32_t> beginning_with(const std::string& text, size_t most) const;
+  // Whether the set has the string.
+  bool has(int32_t set, const std::string& value) const {
+    const auto found = numbers_.find(value);
+    return found != numbers_.end() && contains(set, found->second);
+  }
+  // The bytes that follow a text in keys, whether they are in some set or not, and whether it is a key
+  // itself.
+  struct Continuations {
+    ByteSet bytes;
+    bool is_key = false;
+  };
+  Continuations continuations(const std::string& text) const;
+  size_t memory_bytes() const { return memory_bytes_; }
 
  private:
+  struct Set {
+    int32_t before = kEmpty;
+    int32_t key = kNoString;  // that came last
+    int32_t size = 0;
+    int32_t jump = kEmpty;  // an ancestor
+    // The nearest of the set and its ancestors whose last key tokens may hold, or end.
+    int32_t in_tokens = kEmpty, ending = kEmpty;
+  };
+
+  // Of so many keys, or of fewer if there are not so many.
+  int32_t ancestor(int32_t set, int32_t size) const;
+
   const QuotedTexts* quoted_ = nullptr;
-  std::unordered_map<std::string, int32_t> numbers_;
-  std::vector<std::string> values_;
-  SequenceInterner sets_;
-  std::vector<uint8_t> set_is_in_tokens_;
-  std::vector<int32_t> words_;
-  size_t value_bytes_ = 0;
+  std::map<std::string, int32_t> numbers_;
+  std::vector<const std::string*> values_;
+  std::vector<std::vector<int32_t>> sets_ending_;  // by key: the sets whose last key it is
+  std::unordered_map<uint64_t, int32_t> longer_;   // by a set and a key: the set with both
+  std::vector<Set> sets_;
+  size_t memory_bytes_ = 0;
 };
 
 }  // namespace syntagma

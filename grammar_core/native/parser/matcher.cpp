@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "automaton/time_limit.hpp"
+#include "vocabulary/json_string.hpp"
 #include "vocabulary/utf8.hpp"
 
 namespace syntagma {
@@ -298,12 +299,16 @@ const Row* Matcher::ordinary_mask(bool may_walk) {
   return mask;
 }
 
-// Within a string or a name one item stays the same for many tokens, so the last masks are kept.
-const Row* Matcher::mask_of_item(const Item& item, bool may_walk) {
-  const uint64_t key = static_cast<uint64_t>(item.macro) << 32 | static_cast<uint32_t>(item.parents);
+// Within a string or a name one item stays the same for many tokens, so the last masks are kept. Keys that
+// came are taken into account elsewhere.
+const Row* Matcher::mask_of_item(const Item& live, bool may_walk) {
+  StackArena& arena = stacks_->arena;
+  const Item item{live.macro, arena.without_keys(live.parents)};
+  const bool begins_key = (arena.keys(item.parents) & StackArena::kWithinKey) != 0 && ends_with_quote(text_);
+  const uint64_t key = static_cast<uint64_t>(item.macro) << 32 | uint64_t{begins_key} << 31 |
+                       static_cast<uint32_t>(item.parents);
   Stacks::KnownMask& known = stacks_->known_masks[(key * 0x9E3779B97F4A7C15ull) >> (64 - kKnownMaskBits)];
   if (known.mask != nullptr && known.key == key && known.generation == generation_) return known.mask;
-  StackArena& arena = stacks_->arena;
   std::vector<PendingItem>& pending = stacks_->pending;
   Configuration& resumed = stacks_->buffers[0];
   const Row* mask = masks_->nothing();
@@ -327,10 +332,8 @@ const Row* Matcher::mask_of_item(const Item& item, bool may_walk) {
                                                });
     if (!found) return nullptr;
   }
-  if (grammar_->automaton().keeps_keys() && (arena.keys(item.parents) & StackArena::kWithinKey) == 0) {
-    const Item single[] = {item};
-    mask = without_double_keys(mask, single);
-  }
+  if (grammar_->automaton().keeps_keys()) mask = without_double_keys(mask, item, begins_key, may_walk);
+  if (mask == nullptr) return nullptr;
   known = {key, generation_, mask};
   return mask;
 }

@@ -14,6 +14,7 @@
 #include "parser/compiled_grammar.hpp"
 #include "parser/stack_arena.hpp"
 #include "parser/stepper.hpp"
+#include "vocabulary/json_string.hpp"
 
 namespace syntagma {
 
@@ -93,7 +94,8 @@ class Matcher {
   // Shared by the forks of a matcher, with the buffers that one call at a time uses.
   struct Stacks {
     Stacks(MacroAutomaton& automaton, const Vocabulary& vocabulary) : stepper(automaton, arena) {
-      if (automaton.keeps_keys()) arena.key_sets().look_into(&vocabulary.quoted_texts());
+      if (automaton.keeps_keys())
+        arena.key_sets().look_into(&vocabulary.quoted_texts(automaton.nfa().key_separator()));
     }
     void clear() {
       arena.clear();
@@ -117,6 +119,7 @@ class Matcher {
   void push(std::span<const Item> items, bool completed, bool terminated);
   bool run(std::string_view text, bool is_token);
   bool run_token(int32_t id, std::string_view text);
+  bool read_text(std::span<const Item> from, std::string_view text, Configuration& out);
   bool run_bytes(std::span<const Item> from, std::string_view text, Configuration& out);
   int32_t lazy_target(int32_t macro, int32_t id, std::string_view text) const;
   void check_memory() const;
@@ -129,9 +132,15 @@ class Matcher {
   const Row* ordinary_mask(bool may_walk);
   bool may_come(int32_t id, std::span<const Item> items);
   bool reads(std::string_view text, std::span<const Item> items);
-  const Row* without_double_keys(const Row* mask, std::span<const Item> items);
+  const Row* without_double_keys(const Row* mask, const Item& item, bool begins_key, bool may_try);
+  template <typename Suspect>
+  void find_repetitions(int32_t came, const JsonStringReader& key, Suspect suspect,
+                        std::vector<uint32_t>& places) const;
+  const QuotedTexts& quoted_texts() const;
   const Row* without_repeated_keys(const Row* mask, bool may_try);
-  const Row* without(const Row* mask, std::span<const uint32_t> suspects, std::vector<uint32_t> places);
+  void add_allowed(const Row& mask, std::span<const uint32_t> ranks, std::vector<uint32_t>& allowed) const;
+  const Row* without(const Row* mask, std::span<const Item> items, std::span<const uint32_t> suspects,
+                     std::vector<uint32_t> places);
   bool is_stop_token(int32_t id) const;
   void find_named_stop_tokens();
   bool accept_stop_token(int32_t id);

@@ -42,6 +42,7 @@ void StackArena::clear() {
   set_without_markers_.clear();
   set_visited_.clear();
   set_keys_.clear();
+  set_without_keys_.clear();
   key_sets_.clear();
   nodes_.push_back({kNone, kNone, kNone, 0, 0});
   single_parent(kBaseNode);
@@ -80,7 +81,8 @@ int32_t StackArena::intern_parents(std::span<const int32_t> nodes, std::span<con
     const StackNode& node = nodes_[n];
     if (node.keys > KeySets::kEmpty)
       keys |= kSomeKeys | (key_sets_.is_in_tokens(node.keys) ? kKeysInTokens : 0);
-    if (node.keys == StackNode::kIsOpen) keys |= kWithinKey;
+    if (node.keys == StackNode::kBeforeKey) keys |= kBeforeKey;
+    if (node.keys == StackNode::kWithinKey) keys |= kWithinKey;
     first.last_char = std::min(first.last_char, node.last_char);
     first.last_token = std::min(first.last_token, node.last_token);
     if (node.parents == kNone) continue;
@@ -90,10 +92,32 @@ int32_t StackArena::intern_parents(std::span<const int32_t> nodes, std::span<con
   }
   set_budgets_.push_back(first);
   set_keys_.push_back(keys);
+  set_without_keys_.push_back(id);
   const bool marked =
       std::any_of(nodes.begin(), nodes.end(), [&](int32_t n) { return nodes_[n].is_marker(); });
   set_without_markers_.push_back(marked ? kUnknown : id);
+  if ((keys & kSomeKeys) != 0) {
+    const int32_t plain = interned_without_keys(id);
+    set_without_keys_[id] = plain;
+  }
   return id;
+}
+
+int32_t StackArena::interned_without_keys(int32_t set) {
+  std::vector<int32_t> plain;
+  for (const int32_t id : std::vector<int32_t>(parents(set).begin(), parents(set).end())) {
+    StackNode node = nodes_[id];
+    if (id == kBaseNode) {
+      plain.push_back(id);
+      continue;
+    }
+    node.parents = set_without_keys_[node.parents];
+    if (node.keys > KeySets::kEmpty) node.keys = KeySets::kEmpty;
+    plain.push_back(intern_node(node));
+  }
+  std::sort(plain.begin(), plain.end());
+  plain.erase(std::unique(plain.begin(), plain.end()), plain.end());
+  return intern_parents(plain);
 }
 
 int32_t StackArena::without_node(int32_t set, int32_t removed) {
@@ -122,20 +146,36 @@ int32_t StackArena::with_key(int32_t set, int32_t key) {
   return with_replaced(set, std::move(lists));
 }
 
-std::vector<int32_t> StackArena::open_members(int32_t set) const {
+std::vector<int32_t> StackArena::unended_members(int32_t set) const {
   std::vector<int32_t> found, pending{set};
   std::unordered_set<int32_t> seen;
   while (!pending.empty()) {
     const int32_t next = pending.back();
     pending.pop_back();
-    if ((set_keys_[next] & kWithinKey) == 0 || !seen.insert(next).second) continue;
+    if ((set_keys_[next] & (kBeforeKey | kWithinKey)) == 0 || !seen.insert(next).second) continue;
     for (const int32_t node : parents(next)) {
       if (node == kBaseNode) continue;
-      if (nodes_[node].keys == StackNode::kIsOpen) found.push_back(node);
+      const int32_t keys = nodes_[node].keys;
+      if (keys == StackNode::kBeforeKey || keys == StackNode::kWithinKey) found.push_back(node);
       pending.push_back(nodes_[node].parents);
     }
   }
   return found;
+}
+
+int32_t StackArena::after_quote(int32_t set, int32_t key) {
+  std::unordered_map<int32_t, int32_t> replaced;
+  for (const int32_t id : unended_members(set)) {
+    StackNode member = nodes_[id];
+    if (member.keys == StackNode::kBeforeKey) {
+      member.keys = StackNode::kWithinKey;
+    } else {
+      member.keys = StackNode::kNoKeys;
+      if (key != KeySets::kNoString) member.parents = with_key(member.parents, key);
+    }
+    replaced.emplace(id, member.parents == kNone ? kNone : intern_node(member));
+  }
+  return with_replaced(set, std::move(replaced));
 }
 
 // Parents have smaller ids than their children, so only nodes above the first of those that are replaced can

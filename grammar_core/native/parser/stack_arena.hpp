@@ -28,11 +28,11 @@ struct StackNode {
   int64_t left;                    // counter: iterations it may still take; kUnbounded: no bound within reach
   int64_t last_char = kUnbounded;  // budget: characters of the whole text at which it is used up
   int64_t last_token = kUnbounded;  // budget: number of the token that uses it up
-  int64_t begin = 0;                // budget, key: where it began, in bytes; each ends by itself
-  // Of a marker of a list whose keys differ: number of the set of those that came. kIsOpen: a counter of a
-  // member of such a list whose key has not ended.
+  int64_t begin = 0;                // budget: where the occurrence began, in bytes; each ends by itself
+  // Of a marker of a list whose keys differ: number of the set of those that came. Of the counter of a member
+  // of such a list: whether its key has not begun, or not ended.
   int32_t keys = kNoKeys;
-  static constexpr int32_t kNoKeys = -1, kIsOpen = -2;
+  static constexpr int32_t kNoKeys = -1, kBeforeKey = -2, kWithinKey = -3;
 
   bool is_counter() const { return counter != kNone; }
   // Notes where a frame began, for captures; `needed` is that position. Or the keys of a list. Reports pass
@@ -61,26 +61,15 @@ class StackArena {
   int32_t without_node(int32_t set, int32_t node);
   // The set with `key` added to the keys of the nearest list below each node; kNone if all have it already.
   int32_t with_key(int32_t set, int32_t key);
-  // The set after members whose keys have ended: `key_of(begin)` is that of a member that began there, or
-  // KeySets::kNoString if it has not. kNone if they all came before.
-  template <typename KeyOf>
-  int32_t with_ended_keys(int32_t set, KeyOf key_of) {
-    std::unordered_map<int32_t, int32_t> replaced;
-    for (const int32_t id : open_members(set)) {
-      StackNode member = nodes_[id];
-      const int32_t key = key_of(member.begin);
-      if (key == KeySets::kNoString) continue;
-      member.parents = with_key(member.parents, key);
-      member.keys = StackNode::kNoKeys;
-      member.begin = 0;
-      replaced.emplace(id, member.parents == kNone ? kNone : intern_node(member));
-    }
-    return replaced.empty() ? set : with_replaced(set, std::move(replaced));
-  }
+  // The set after a quote, which begins the keys of members that wait for one and ends those under way. `key`
+  // is that which ends. kNone if it came before in all stacks.
+  int32_t after_quote(int32_t set, int32_t key);
   // What is known of the lists at and below the nodes of a set: some keys came; tokens hold some of them as
-  // whole strings; a key is under way.
-  static constexpr uint8_t kSomeKeys = 1, kKeysInTokens = 2, kWithinKey = 4;
+  // whole strings; a key is to begin; one is under way.
+  static constexpr uint8_t kSomeKeys = 1, kKeysInTokens = 2, kBeforeKey = 4, kWithinKey = 8;
   uint8_t keys(int32_t set) const { return set_keys_[set]; }
+  // The set as it is where no keys came.
+  int32_t without_keys(int32_t set) const { return set_without_keys_[set]; }
   KeySets& key_sets() { return key_sets_; }
   const KeySets& key_sets() const { return key_sets_; }
   // The set with markers replaced by their parents.
@@ -102,10 +91,11 @@ class StackArena {
 
  private:
   int32_t intern_parents(std::span<const int32_t> nodes, std::span<const int32_t> parts);
+  int32_t interned_without_keys(int32_t set);
   // The set with other nodes instead of some, kNone for nothing.
   int32_t with_replaced(int32_t set, std::unordered_map<int32_t, int32_t> replaced);
   // Members at and below the nodes of a set whose keys have not ended.
-  std::vector<int32_t> open_members(int32_t set) const;
+  std::vector<int32_t> unended_members(int32_t set) const;
 
   std::vector<StackNode> nodes_;
   std::vector<int32_t> node_slots_;
@@ -119,6 +109,7 @@ class StackArena {
   std::vector<std::vector<int32_t>> set_parts_;
   std::vector<uint32_t> set_visited_;
   std::vector<uint8_t> set_keys_;
+  std::vector<int32_t> set_without_keys_;
   KeySets key_sets_;
   uint32_t visit_ = 0;
 };

@@ -5,6 +5,7 @@
 
 #include "automaton/errors.hpp"
 #include "automaton/time_limit.hpp"
+#include "vocabulary/json_string.hpp"
 
 namespace syntagma {
 namespace {
@@ -59,9 +60,9 @@ void Stepper::step_items(std::span<const Item> from, int64_t length, Configurati
 }
 
 void Stepper::step(std::span<const Item> from, int byte_class, Configuration& out) {
-  ends_string_ = byte_class == quote_class_;
+  reads_quote_ = text_ != nullptr && byte_class == quote_class_ && is_at_quote();
   step_items(from, 1, out, [&](int32_t macro) { return automaton_.next(macro, byte_class); });
-  ends_string_ = false;
+  reads_quote_ = false;
 }
 
 void Stepper::step_token(std::span<const Item> from, int32_t token, int64_t length, Configuration& out,
@@ -138,7 +139,7 @@ void Stepper::finish() {
   drain();
   settle();
   end_occurrences();
-  if (keys_differ_ && ends_string_) end_keys();
+  if (reads_quote_) read_quote();
   if (automaton_.counts()) open_counters();
   sort_items();
 }
@@ -276,7 +277,8 @@ void Stepper::advance_counter(int32_t id, int32_t reports) {
   if (follows_text_ && budget_ends(node)) used_up_.push_back(id);
   for (const NextIteration& iteration : automaton_.next_iterations(node.counter, reports)) {
     if (iteration.ends && next.needed == 0) {
-      const int32_t parents = keys_differ_ && node.keys == StackNode::kIsOpen ? with_key(node) : node.parents;
+      const bool ends_key = reads_quote_ && node.keys == StackNode::kWithinKey;
+      const int32_t parents = ends_key ? with_last_key(node.parents) : node.parents;
       if (parents != kNone) report_to(parents, counter.reports);
     }
     if (iteration.start != kNone && next.left >= iteration.rest)
@@ -285,26 +287,33 @@ void Stepper::advance_counter(int32_t id, int32_t reports) {
   }
 }
 
-// The key that began at a position, if it ends here; KeySets::kNoString otherwise.
-int32_t Stepper::key_from(int64_t begin) {
-  const size_t from = static_cast<size_t>(begin), split = text_.size();
-  std::string key(text_.substr(std::min(from, split)));
-  const size_t skipped = from > split ? from - split : 0;
-  key += next_text_.substr(skipped, static_cast<size_t>(clock_.bytes) - split - skipped);
-  return arena_.key_sets().key_of(key);
+// Whether the next byte is a quote that is not escaped.
+bool Stepper::is_at_quote() const {
+  return ends_with_quote(std::string_view(*text_).substr(0, static_cast<size_t>(clock_.bytes) + 1));
+}
+
+// The number of the string whose last quote has just been read.
+int32_t Stepper::last_key() {
+  const std::string_view text = std::string_view(*text_).substr(0, static_cast<size_t>(clock_.bytes));
+  const size_t begin = last_quote(text.substr(0, text.size() - 1));
+  return begin == std::string_view::npos ? KeySets::kNoString : arena_.key_sets().key_of(text.substr(begin));
 }
 
 // The parents of a member that ends with its key, in whose lists the key is new; kNone if there are none.
-int32_t Stepper::with_key(const StackNode& member) {
-  const int32_t key = key_from(member.begin);
-  return key == KeySets::kNoString ? member.parents : arena_.with_key(member.parents, key);
+int32_t Stepper::with_last_key(int32_t parents) {
+  const int32_t key = last_key();
+  return key == KeySets::kNoString ? parents : arena_.with_key(parents, key);
 }
 
-// Keys that end here come into their lists; where they came before, the stacks are no more.
-void Stepper::end_keys() {
+// Keys begin here or end: then they come into their lists, and where they came before, the stacks are no
+// more.
+void Stepper::read_quote() {
+  int32_t key = kUnknown;
   std::erase_if(out_->items, [&](Item& item) {
-    if ((arena_.keys(item.parents) & StackArena::kWithinKey) == 0) return false;
-    item.parents = arena_.with_ended_keys(item.parents, [&](int64_t begin) { return key_from(begin); });
+    const uint8_t keys = arena_.keys(item.parents);
+    if ((keys & (StackArena::kBeforeKey | StackArena::kWithinKey)) == 0) return false;
+    if (key == kUnknown) key = (keys & StackArena::kWithinKey) != 0 ? last_key() : kUnknown;
+    item.parents = arena_.after_quote(item.parents, key);
     return item.parents == kNone;
   });
   reindex();
@@ -333,7 +342,7 @@ void Stepper::end_early(const MacroState& state, int32_t node) {
 
 void Stepper::set_budgets(StackNode& node, const Counter& counter) const {
   if (!follows_text_) return;
-  if (counter.max_chars >= 0 || counter.max_tokens >= 0 || counter.has_key) node.begin = clock_.bytes;
+  if (counter.max_chars >= 0 || counter.max_tokens >= 0) node.begin = clock_.bytes;
   if (counter.max_chars >= 0) node.last_char = clock_.characters + counter.max_chars;
   // Between tokens the occurrence begins with the next one; in the middle of one, that one counts.
   const int64_t first = clock_.in_token && clock_.token_ends ? clock_.token + 1 : clock_.token;
@@ -399,7 +408,7 @@ void Stepper::open_counters() {
       const Counter& counter = automaton_.counter(call.counter);
       const int32_t parents = call.tail ? arena_.without_markers(item.parents) : waiting();
       StackNode node{kNone, call.counter, parents, counter.min, counter.max};
-      if (counter.has_key && follows_text_) node.keys = StackNode::kIsOpen;
+      if (counter.has_key && follows_text_) node.keys = StackNode::kBeforeKey;
       set_budgets(node, counter);
       open_frame(counter.body_start, arena_.single_parent(arena_.intern_node(node)));
     }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -53,17 +54,14 @@ class Stepper {
     follows_text_ = true;
     captures_ = captures;
     clock_ = clock;
-    keys_differ_ = false;
+    text_ = nullptr;
   }
-  // And keys differ, which are read in the text so far and in the bytes to come.
-  void read_keys(std::string_view text, std::string_view next) {
-    keys_differ_ = true;
-    text_ = text;
-    next_text_ = next;
-  }
+  // And keys differ, which are read in `text`: all of it, with the bytes to come.
+  void read_keys(const std::string& text) { text_ = &text; }
   // From now on neither captures nor budgets matter.
   void ignore_text() {
-    follows_text_ = keys_differ_ = false;
+    follows_text_ = false;
+    text_ = nullptr;
     captures_ = nullptr;
   }
   TextClock& clock() { return clock_; }
@@ -82,9 +80,10 @@ class Stepper {
   // Counters of the occurrences that budgets ended with what was read last.
   std::span<const int32_t> ended_occurrences() const { return used_up_; }
   // The macro-state of a single item after a byte, when nothing but that changes: no call, no report, no
-  // counter, no end of a key. kUnknown when it takes a step to tell.
+  // counter, no quote. kUnknown when it takes a step to tell.
   int32_t step_inside(int32_t macro, int byte_class) {
-    if (automaton_.state(macro).has_calls || (keys_differ_ && byte_class == quote_class_)) return kUnknown;
+    if (automaton_.state(macro).has_calls || (text_ != nullptr && byte_class == quote_class_))
+      return kUnknown;
     const int32_t inside = automaton_.next(macro, byte_class);
     if (inside == kNone) return kNone;
     const MacroState& m = automaton_.state(inside);
@@ -118,9 +117,10 @@ class Stepper {
   void deliver(const Report& report);
   void advance_counter(int32_t id, int32_t reports);
   void set_budgets(StackNode& node, const Counter& counter) const;
-  int32_t key_from(int64_t begin);
-  int32_t with_key(const StackNode& member);
-  void end_keys();
+  bool is_at_quote() const;
+  int32_t last_key();
+  int32_t with_last_key(int32_t parents);
+  void read_quote();
   void reindex();
   bool budget_ends(const StackNode& node) const;
   void end_occurrences();
@@ -139,9 +139,9 @@ class Stepper {
   int64_t work_ = 0;
   Configuration* out_ = nullptr;
   std::vector<CaptureEvent>* captures_ = nullptr;
-  bool follows_text_ = false, keys_differ_ = false;
-  std::string_view text_, next_text_;  // where keys are read
-  bool ends_string_ = false;           // what is read now may be the end of a key
+  bool follows_text_ = false;
+  const std::string* text_ = nullptr;  // where keys are read, if they are to differ
+  bool reads_quote_ = false;           // that begins or ends a string
   TextClock clock_;
   std::vector<int32_t> used_up_;  // counters whose budget ended an occurrence with the last byte
   std::vector<Report> pending_;

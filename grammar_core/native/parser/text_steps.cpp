@@ -48,9 +48,8 @@ bool Matcher::run(std::string_view text, bool is_token) {
   check_memory();
   stacks_->stepper.reset_work();
   follow_text(is_token);
-  if (grammar_->automaton().keeps_keys()) stacks_->stepper.read_keys(text_, text);
   Configuration& reached = stacks_->reached;
-  if (!run_bytes(items(), text, reached)) return false;
+  if (!read_text(items(), text, reached)) return false;
   took(text, is_token);
   push(reached.items, reached.base_reports != 0, false);
   return true;
@@ -64,7 +63,6 @@ bool Matcher::run_token(int32_t id, std::string_view text) {
   Stepper& stepper = stacks_->stepper;
   stepper.reset_work();
   follow_text(true);
-  if (grammar_->automaton().keeps_keys()) stepper.read_keys(text_, text);
   Configuration as_token, merged;
   Configuration& as_text = stacks_->reached;
   std::vector<int32_t> ended;
@@ -80,7 +78,7 @@ bool Matcher::run_token(int32_t id, std::string_view text) {
         others.push_back(item);
     }
   }
-  if (!text.empty() && run_bytes(lazy.empty() ? items() : others, text, as_text)) {
+  if (!text.empty() && read_text(lazy.empty() ? items() : others, text, as_text)) {
     ended.assign(stepper.ended_occurrences().begin(), stepper.ended_occurrences().end());
   } else {
     as_text.clear();
@@ -120,6 +118,17 @@ void Matcher::took(std::string_view text, bool is_token) {
   text_ += text;
   characters_ += count_characters(text);
   tokens_ += is_token;
+}
+
+// Where keys differ, they are read in the text, so it is put there for the time.
+bool Matcher::read_text(std::span<const Item> from, std::string_view text, Configuration& out) {
+  if (!grammar_->automaton().keeps_keys()) return run_bytes(from, text, out);
+  const size_t size = text_.size();
+  text_ += text;
+  stacks_->stepper.read_keys(text_);
+  const bool is_read = run_bytes(from, text, out);
+  text_.resize(size);
+  return is_read;
 }
 
 bool Matcher::run_bytes(std::span<const Item> from, std::string_view text, Configuration& out) {

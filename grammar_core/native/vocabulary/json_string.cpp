@@ -55,6 +55,11 @@ char escaped_character(uint8_t letter) {
   }
 }
 
+size_t trailing_backslashes(std::string_view text) {
+  const size_t last = text.find_last_not_of('\\');
+  return last == std::string_view::npos ? text.size() : text.size() - last - 1;
+}
+
 }  // namespace
 
 bool JsonStringReader::read(uint8_t byte) {
@@ -108,6 +113,17 @@ bool JsonStringReader::read_digit(uint8_t byte) {
 void JsonStringReader::end_surrogate() {
   if (surrogate_ != 0) append_utf8(surrogate_, value_);
   surrogate_ = 0;
+}
+
+bool ends_with_quote(std::string_view text) {
+  return text.ends_with('"') && trailing_backslashes(text.substr(0, text.size() - 1)) % 2 == 0;
+}
+
+size_t last_quote(std::string_view text) {
+  size_t quote = text.rfind('"');
+  while (quote != std::string_view::npos && !ends_with_quote(text.substr(0, quote + 1)))
+    quote = text.substr(0, quote).rfind('"');
+  return quote;
 }
 
 std::optional<std::string> json_string_value(std::string_view text) {

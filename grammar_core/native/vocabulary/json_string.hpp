@@ -31,6 +31,10 @@ class JsonStringReader {
   uint32_t unit_ = 0, surrogate_ = 0;  // `surrogate_`: a high one whose low one may follow, or 0
 };
 
+// Whether a text ends with a quote that is not escaped.
+bool ends_with_quote(std::string_view text);
+// Where the last quote of a text is that is not escaped; npos if there is none.
+size_t last_quote(std::string_view text);
 // The value of a whole string with its quotes; none for any other text.
 std::optional<std::string> json_string_value(std::string_view text);
 

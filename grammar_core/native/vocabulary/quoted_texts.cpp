@@ -30,31 +30,33 @@ std::vector<Quoted> strings_in(std::string_view token) {
   return strings;
 }
 
-bool has_two(const std::vector<Quoted>& strings) {
-  for (const Quoted& first : strings)
-    for (const Quoted& second : strings)
-      if (second.begin > first.end && second.value == first.value) return true;
-  return false;
+// Whether one of a token's strings may end in one list, and the other begin in it.
+bool may_follow(std::string_view token, size_t end, size_t begin, int between) {
+  if (begin <= end) return false;
+  const std::string_view text = token.substr(end + 1, begin - end - 1);
+  return between < 0 || text.find(static_cast<char>(between)) != std::string_view::npos;
 }
 
 }  // namespace
 
-QuotedTexts::QuotedTexts(const Vocabulary& vocabulary) {
+QuotedTexts::QuotedTexts(const Vocabulary& vocabulary, int between) {
   const auto add = [](std::vector<uint32_t>& tokens, uint32_t rank) {
     if (tokens.empty() || tokens.back() != rank) tokens.push_back(rank);
   };
   for (uint32_t rank = 0; rank < vocabulary.text_token_count(); ++rank) {
     const std::string_view token = vocabulary.token(vocabulary.token_at_rank(rank));
-    const std::vector<Quoted> strings = strings_in(token);
-    if (strings.empty()) continue;
-    if (has_two(strings)) with_two_.push_back(rank);
-    const Quoted end = read_rest(token, 0);
-    for (const Quoted& string : strings) {
+    if (token.find('"') == std::string_view::npos) continue;
+    const Quoted rest = read_rest(token, 0);
+    const bool has_end = rest.end != std::string::npos;
+    if (has_end) ending_[rest.value].push_back(rank);
+    for (const Quoted& string : strings_in(token)) {
       add(with_[string.value], rank);
-      if (string.begin <= end.end) continue;
-      add(with_end_, rank);
-      if (string.value.ends_with(end.value))
-        add(repeating_[string.value.substr(0, string.value.size() - end.value.size())], rank);
+      if (may_follow(token, token.find('"'), string.begin, between)) add(with_end_, rank);
+      for (const Quoted& other : strings_in(token))
+        if (other.value == string.value && may_follow(token, string.end, other.begin, between))
+          add(with_two_, rank);
+      if (has_end && may_follow(token, rest.end, string.begin, between) && string.value.ends_with(rest.value))
+        add(repeating_[string.value.substr(0, string.value.size() - rest.value.size())], rank);
     }
   }
 }

@@ -15,12 +15,15 @@ class Vocabulary;
 // at: the tokens are those for which it may be so.
 class QuotedTexts {
  public:
-  explicit QuotedTexts(const Vocabulary& vocabulary);
+  // Two strings in one token are of interest where `between` stands between them, or anything if that is -1.
+  QuotedTexts(const Vocabulary& vocabulary, int between);
 
   // In which a string of this value may stand.
   std::span<const uint32_t> tokens_with(const std::string& value) const { return find(with_, value); }
   // In which two equal ones may stand.
   std::span<const uint32_t> tokens_with_two() const { return with_two_; }
+  // Which end a string with this rest of its value.
+  std::span<const uint32_t> tokens_ending(const std::string& rest) const { return find(ending_, rest); }
   // Which may end a string that has this value so far, and hold the same string again.
   std::span<const uint32_t> tokens_repeating(const std::string& value) const {
     return find(repeating_, value);
@@ -36,7 +39,7 @@ class QuotedTexts {
     return found == tokens.end() ? std::span<const uint32_t>{} : found->second;
   }
 
-  TokensByText with_, repeating_;
+  TokensByText with_, ending_, repeating_;
   std::vector<uint32_t> with_two_, with_end_;
 };
 

@@ -56,9 +56,12 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> sto
   first_characters_ = std::make_unique<FirstCharacters>(*this);
 }
 
-const QuotedTexts& Vocabulary::quoted_texts() const {
-  std::call_once(quoted_once_, [&] { quoted_texts_ = std::make_unique<const QuotedTexts>(*this); });
-  return *quoted_texts_;
+const QuotedTexts& Vocabulary::quoted_texts(int between) const {
+  const std::lock_guard lock(quoted_mutex_);
+  const auto found = quoted_texts_.find(between);
+  return found != quoted_texts_.end()
+             ? found->second
+             : quoted_texts_.emplace(between, QuotedTexts(*this, between)).first->second;
 }
 
 bool Vocabulary::is_stop_token(int32_t id) const {

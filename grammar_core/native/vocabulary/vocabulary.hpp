@@ -128,7 +128,7 @@ class Vocabulary {
   const std::shared_ptr<const MaskWords>& text_mask() const { return text_mask_; }
   int32_t longest_token() const { return longest_token_; }
   // Made when first asked for. Thread-safe.
-  const QuotedTexts& quoted_texts() const;
+  const QuotedTexts& quoted_texts(int between) const;
   size_t memory_bytes() const;
 
  private:
@@ -154,8 +154,8 @@ class Vocabulary {
   std::vector<ByteRuns> space_runs_, letter_runs_;
   std::unique_ptr<const FirstCharacters> first_characters_;
   std::shared_ptr<const MaskWords> text_mask_;
-  mutable std::once_flag quoted_once_;
-  mutable std::unique_ptr<const QuotedTexts> quoted_texts_;
+  mutable std::mutex quoted_mutex_;
+  mutable std::map<int, QuotedTexts> quoted_texts_;  // by what stands between strings
   int32_t longest_token_ = 0;
 };
 
