@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from grammar_core.diagnostics.chart import START, Chart, Column, Item, ParsedGrammar
 from grammar_core.diagnostics.completion import MAX_COMPLETION, shortest_completion
@@ -15,6 +16,7 @@ from grammar_core.diagnostics.positions import (
     decode_text,
     intersect,
 )
+from grammar_core.diagnostics.repetitions import Repetitions
 from grammar_core.diagnostics.wording import quote
 from grammar_core.errors import GrammarLimitError
 from grammar_core.ir.char_ranges import Ranges, normalize_ranges
@@ -26,6 +28,8 @@ MAX_TEXT_BYTES = 1_000_000
 _TOKENS_UNSEEN = (
     "The grammar names tokens. Ways of reading the text in which one was matched as a token are left out."
 )
+_REPEATED = "A string that has come before in the same list (a key in its object, say) may not end here."
+_REPETITIONS_UNSEEN = "The grammar names tokens. Whether keys come twice that may not is left out."
 _TOKEN_BUDGETS = "max_tokens counts tokens, which the text does not tell: such budgets are left out."
 
 
@@ -39,6 +43,7 @@ class Explainer:
         rules = tuple(rules)
         self._grammar = ParsedGrammar(rules, root)
         self._has_token_budgets = any(rule.options.max_tokens is not None for rule in rules)
+        self._repetitions = Repetitions(rules, root)
 
     def explain(
         self, text: str | bytes, *, accepted_bytes: int = 0, goes_on_unseen: bool = False
@@ -52,23 +57,38 @@ class Explainer:
         if len(data) > MAX_TEXT_BYTES:
             message = f"A text of more than {MAX_TEXT_BYTES:,} bytes is not explained"
             raise GrammarLimitError(message, limit="explanation_bytes", value=MAX_TEXT_BYTES)
+        notes = [_TOKEN_BUDGETS] if self._has_token_budgets else []
+        if self._repetitions.are_left_out:
+            notes.append(_REPETITIONS_UNSEEN)
         reading = _Reading(self._grammar, data)
+        repeated = self._repetitions.find(data[: reading.bytes_read])
+        if repeated is not None:
+            notes.append(_REPEATED)
+            reading = _Reading(self._grammar, data, repeated)
         outcome = reading.outcome(accepted_bytes)
         if goes_on_unseen and outcome != "refused":
             outcome = "unknown"
-        return reading.explanation(outcome, [_TOKEN_BUDGETS] if self._has_token_budgets else [])
+        explanation = reading.explanation(outcome, notes)
+        finished = data[: reading.bytes_read] + (explanation.completion or "").encode()
+        if explanation.completion and self._repetitions.find(finished) is not None:
+            return replace(explanation, completion=None)
+        return explanation
 
 
 class _Reading:
-    """One text, read as far as it can be, and what there is to say about the point where that ends."""
+    """One text, read as far as it can be, and what there is to say about the point where that ends.
 
-    def __init__(self, grammar: ParsedGrammar, data: bytes) -> None:
+    With `end`, bytes from there on cannot be, whatever the chart says of them.
+    """
+
+    def __init__(self, grammar: ParsedGrammar, data: bytes, end: int | None = None) -> None:
         self._grammar = grammar
         self._text, self._rest = decode_text(data)
         self._positions = PositionMap(self._text)
         self._chart = Chart(grammar)
         self._tokens_were_possible = False
-        for character in self._text:
+        readable = self._text if end is None else data[:end].decode()
+        for character in readable:
             before = self._chart.last
             if not self._chart.read(character):
                 break
@@ -76,6 +96,11 @@ class _Reading:
         self._end = len(self._chart.columns) - 1
         self._position = self._positions.at(self._end)
         self._partial = self._possible_part_of_character()
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes of the text before the point."""
+        return self._position.byte_offset
 
     def explanation(self, outcome: Outcome, more_notes: list[str]) -> Explanation:
         column = self._chart.last

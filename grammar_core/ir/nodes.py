@@ -115,8 +115,9 @@ class TokenTagDispatch(NamedTuple):
 class Member(NamedTuple):
     """A rule in a list of members: whether it must come, and whether it may come again.
 
-    `distinct`, of a repeatable one: its texts begin with a string of JSON, its key, which differs from the keys
-    of the list's distinct members before it. A key that has begun must have endlessly many ways to end.
+    `distinct`, of a repeatable one: its texts begin with a string of JSON, its key, which differs as a value
+    from the keys of the list's distinct members before it. Every beginning of a key must have endlessly many
+    ways to end.
     """
 
     rule: RuleRef

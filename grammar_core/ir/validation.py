@@ -181,6 +181,8 @@ def _check_members(members: Members) -> str | None:
         return f"The bounds {members.min} and {members.max} of Members are not in order"
     if max(members.min, members.max or 0) > _LARGEST_COUNT:
         return f"A bound of Members is above {_LARGEST_COUNT:,}"
+    if any(member.distinct and not member.repeatable for member in members.members):
+        return "A member that does not repeat is distinct anyway, which is asked for"
     positions = {position for pair in members.implications for position in pair}
     return "An implication of Members is about no member" if positions - set(range(count)) else None
 

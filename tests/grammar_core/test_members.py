@@ -10,6 +10,7 @@ import pytest
 import grammar_core
 from grammar_core import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
 from grammar_core.errors import GrammarError, GrammarLimitError
+from grammar_core.ir.nodes import Literal, Member, Members, Rule, RuleRef
 
 _RULES = 'a ::= "a"\nb ::= "b"\nc ::= "c"\nx ::= "x" [0-9]+\nsep ::= ","\n'
 _VOCABULARY = [*(bytes([byte]) for byte in range(256)), b"a,", b",b", b"x1,a", b"</s>"]
@@ -178,3 +179,82 @@ def test_states_of_many_orders_are_given_up(
     assert max(sizes) < 400_000
     assert before.accept_string("k2;")
     assert not before.accept_string("k3;")
+
+
+# --- keys that differ
+
+_KEYS = """pair ::= key ":" [0-9]
+key ::= "\\"" ([a-z] | "\\\\u0061")* "\\""
+item ::= key
+sep ::= ","
+other ::= "x" [0-9]
+"""
+
+
+def matches(compiler: GrammarCompiler, grammar: str | Grammar, text: str) -> bool:
+    matcher = GrammarMatcher(compiler.compile_grammar(grammar))
+    return bool(matcher.accept_string(text) and matcher.is_completed())
+
+
+@pytest.mark.parametrize(
+    ("root", "accepted", "refused"),
+    [
+        (
+            'Members((pair, "repeatable distinct"), separator=sep)',
+            ["", '"a":1', '"a":1,"b":1', '"":1,"a":1', '"aa":1,"a":1,"aaa":1'],
+            ['"a":1,"a":2', '"a":1,"\\u0061":1', '"":1,"":1', '"a":1,"b":1,"a":1'],
+        ),
+        (
+            'Members((pair, "required repeatable distinct"), (other, "repeatable"), separator=sep, max=3)',
+            ['"a":1', 'x1,"a":1,x1', '"a":1,"b":1,"c":1'],
+            ["x1", '"a":1,"a":1', '"a":1,x1,"a":1', '"a":1,"b":1,"c":1,"d":1'],
+        ),
+        (
+            'Members((item, "repeatable distinct"))',
+            ['"a"', '"a""b"', '"a""aa"'],
+            ['"a""a"', '"a""b""a"'],
+        ),
+        (
+            'Members((pair, "repeatable distinct"), (item, "repeatable distinct"), separator=sep)',
+            ['"a","b":1'],
+            ['"a","a":1', '"a":1,"a"'],
+        ),
+    ],
+)
+def test_keys_that_differ(
+    compiler: GrammarCompiler, root: str, accepted: list[str], refused: list[str]
+) -> None:
+    grammar = Grammar.from_ebnf(f"root ::= {root}\n{_KEYS}")
+    copies = [grammar, Grammar.from_ebnf(str(grammar)), Grammar.deserialize_json(grammar.serialize_json())]
+    for copy in copies:
+        assert [text for text in accepted if not matches(compiler, copy, text)] == []
+        assert [text for text in refused if matches(compiler, copy, text)] == []
+
+
+def test_lists_in_lists_keep_their_own_keys(compiler: GrammarCompiler) -> None:
+    grammar = (
+        'root ::= "{" Members((m, "repeatable distinct"), separator=sep) "}"\n'
+        'm ::= key ":" (root | [0-9])\n' + _KEYS
+    )
+    assert matches(compiler, grammar, '{"a":{"a":{"a":1}},"b":{"a":1}}')
+    assert not matches(compiler, grammar, '{"a":{"a":1,"a":1}}')
+    assert not matches(compiler, grammar, '{"a":{"b":1},"a":1}')
+
+
+@pytest.mark.parametrize(
+    ("grammar", "message"),
+    [
+        ('root ::= Members((pair, "distinct"), separator=sep)', 'not "distinct"'),
+        ('root ::= Members((m, "repeatable distinct"))\nm[lazy] ::= key ":"', "must neither have options"),
+        ('root ::= Members((m, "repeatable distinct"))\nm ::= m ":" | key', "nor begin with itself"),
+    ],
+)
+def test_distinct_members_that_cannot_be(compiler: GrammarCompiler, grammar: str, message: str) -> None:
+    with pytest.raises(GrammarError, match=message):
+        compiler.compile_grammar(f"{grammar}\n{_KEYS}")
+
+
+def test_a_member_that_does_not_repeat_is_not_distinct() -> None:
+    list_of_one = Members((Member(RuleRef("a"), False, False, True),), None, False, 0, None, ())
+    with pytest.raises(GrammarError, match="distinct anyway"):
+        Grammar.from_rules([Rule("root", list_of_one), Rule("a", Literal(b'"a"'))])
