@@ -99,10 +99,10 @@ def test_error_of_the_white_space_names_its_field() -> None:
 
 
 def test_loosened_keywords_need_not_hold() -> None:
-    schema = '{"type": "array", "items": {"type": "string"}, "uniqueItems": true}'
+    schema = '{"type": "array", "items": {"type": "number"}, "uniqueItems": true}'
     with pytest.raises(GrammarError, match="/uniqueItems"):
         JsonSource(schema).build(BYTES)
-    assert accepts(JsonSource(schema, loosen=("uniqueItems",)), '["a", "a"]')
+    assert accepts(JsonSource(schema, loosen=("uniqueItems",)), "[1, 1]")
 
 
 def test_deep_structural_tag_is_an_error() -> None:
