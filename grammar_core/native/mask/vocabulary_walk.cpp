@@ -40,7 +40,7 @@ WalkFindings VocabularyWalk::run(int32_t start, std::span<const int32_t> origins
   if (origins.size() == 1 && origins[0] == 0) {
     const std::vector<int32_t> readings = counted ? std::vector<int32_t>{} : walker_.readings(start);
     for (const int32_t reading : readings) {
-      path_[0] = {start, 0, kNone, reading};
+      path_[0].enter(start, 0, kNone, reading);
       walk_nodes(first_child(0, walker_.reading_bytes(reading)), vocabulary_.trie()[0].subtree_end, false,
                  leaving, findings);
     }
@@ -82,7 +82,7 @@ void VocabularyWalk::walk_around_runs(int32_t start, const ConsumedRuns& consume
     for (const ByteRuns::End& end : runs.ends(static_cast<uint8_t>(byte))) {
       if (!is_within(end)) continue;
       const TrieNode& n = trie[end.node];
-      path_[n.depth - 1] = {state_before(end.node, start), counted ? n.depth - 1 : 0};
+      path_[n.depth - 1].enter(state_before(end.node, start), counted ? n.depth - 1 : 0);
       walk_nodes(end.node, n.subtree_end, counted, leaving, findings);
     }
   if (consumed.reports != 0) {
@@ -102,7 +102,7 @@ void VocabularyWalk::walk_around_runs(int32_t start, const ConsumedRuns& consume
 void VocabularyWalk::walk_below(uint32_t origin, int32_t start, bool counted, Leaving leaving,
                                 WalkFindings& findings) {
   const auto trie = vocabulary_.trie();
-  path_[trie[origin].depth] = {start, 0};
+  path_[trie[origin].depth].enter(start, 0);
   const int32_t extra = counted ? walker_.iterations_ahead(start) - trie[origin].characters : 0;
   walk_nodes(first_below(origin, counted, extra, leaving, findings), trie[origin].subtree_end, counted,
              leaving, findings);
@@ -126,7 +126,7 @@ void VocabularyWalk::walk_nodes(uint32_t first, uint32_t end, bool counted, Leav
     }
     if (reading != kNone) {
       add_consumed(findings.consumed, vocabulary_.ranks_at(node), 0);
-      path_[n.depth] = {state, 0, kNone, reading};
+      path_[n.depth].enter(state, 0, kNone, reading);
       node =
           n.subtree_end == node + 1 ? after_subtree(node) : first_child(node, walker_.reading_bytes(reading));
       continue;
@@ -156,7 +156,7 @@ uint32_t VocabularyWalk::arrive(uint32_t node, int32_t state, bool counted, Leav
   add_leaving_at(node, state, iterations, leaving, findings);
   if (is_handed_over) findings.handed_over.push_back({state, static_cast<int32_t>(node)});
   if (is_handed_over || !walker_.has_items(state)) return after_subtree(node);
-  path_[n.depth] = {state, iterations};
+  path_[n.depth].enter(state, iterations);
   return first_below(node, counted, extra, leaving, findings);
 }
 
@@ -227,7 +227,7 @@ void VocabularyWalk::walk_root(int32_t start, const ByteSet& bytes, bool counted
     if (known.state != kNone) {
       walk_behind_first(trie[node].byte, start, known, leaving, findings);
     } else {
-      path_[0] = {start, 0};
+      path_[0].enter(start, 0);
       walk_nodes(node, trie[node].subtree_end, counted, leaving, findings);
     }
   }
@@ -257,12 +257,12 @@ void VocabularyWalk::walk_behind_first(uint8_t lead, int32_t start, const Behind
       continue;
     }
     const TrieNode& n = trie[longer.node];
-    path_[n.depth - 1] = {behind.state, 0};
+    path_[n.depth - 1].enter(behind.state, 0);
     walk_nodes(arrive(longer.node, behind.state, false, leaving, findings), n.subtree_end, false, leaving,
                findings);
   }
   for (const uint32_t node : first.broken(lead)) {
-    path_[trie[node].depth - 1] = {state_before(node, start), 0};
+    path_[trie[node].depth - 1].enter(state_before(node, start), 0);
     walk_nodes(node, trie[node].subtree_end, false, leaving, findings);
   }
 }
@@ -303,7 +303,7 @@ void VocabularyWalk::walk_plain(uint32_t node, const ConsumedText& text, bool co
     const Step step = step_to(state, before, n.byte, n.characters, counted, findings);
     add_consumed(findings.consumed, {n.first_rank, n.below_rank}, step.extra);
     add_leaving_at(n.node, state, step.iterations, leaving, findings);
-    path_[n.depth] = {state, step.iterations};
+    path_[n.depth].enter(state, step.iterations);
     rank = n.below_rank;
     ++i;
   }
@@ -325,7 +325,7 @@ WalkFindings VocabularyWalk::run(int32_t start, const MergedTrie& rests, Leaving
   const auto consume = [&](std::span<const uint32_t> ranks) {
     for (const uint32_t rank : ranks) findings.consumed.push_back({rank, rank + 1, 0});
   };
-  path_[0] = {start, 0};
+  path_[0].enter(start, 0);
   for (uint32_t node = 1; node < rests.size();) {
     const MergedTrie::Node& n = rests.node(node);
     TimeLimit::tick();
@@ -343,7 +343,7 @@ WalkFindings VocabularyWalk::run(int32_t start, const MergedTrie& rests, Leaving
     }
     const int32_t reports = walker_.reports(state);
     if (reports != 0) add_leaving(reports, rests.places(node), findings, leaving);
-    path_[n.depth] = {state, 0};
+    path_[n.depth].enter(state, 0);
     node = walker_.has_items(state) ? node + 1 : n.subtree_end;
   }
   return findings;

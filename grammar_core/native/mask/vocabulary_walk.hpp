@@ -96,11 +96,20 @@ class VocabularyWalk {
   struct PathEntry {
     int32_t state;
     int32_t iterations;
-    int32_t other = kNone;     // of a comparison
-    int32_t reading = kNone;   // the state of the Nfa that `state` has led to, see reading_target
-    const Fan* fan = nullptr;  // of the node, when only children that `live` has are walked
-    ByteSet live = {};
-    uint32_t end = 0;  // the node's subtree_end
+    int32_t other;    // of a comparison
+    int32_t reading;  // the state of the Nfa that `state` has led to, see reading_target
+    const Fan* fan;   // of the node, when only children that `live` has are walked
+    ByteSet live;     // with a fan, or in a comparison
+    uint32_t end;     // with a fan: the node's subtree_end
+
+    // Not the rest, which is set before the children are walked: this is done for every node.
+    void enter(int32_t at, int32_t finished, int32_t compared = kNone, int32_t read = kNone) {
+      state = at;
+      iterations = finished;
+      other = compared;
+      reading = read;
+      fan = nullptr;
+    }
   };
 
   // A state, or one of the Nfa's that it has led to.

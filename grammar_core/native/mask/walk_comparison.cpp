@@ -19,7 +19,7 @@ WalkDifference VocabularyWalk::compare(int32_t start, int32_t other, uint32_t or
   WalkDifference found;
   const auto trie = vocabulary_.trie();
   const WalkAutomaton::UsualText text = walker_.usual_text(start, other);
-  path_[trie[origin].depth] = {start, 0, other, text.reading};
+  path_[trie[origin].depth].enter(start, 0, other, text.reading);
   size_t visited = 0;
   std::pair<int32_t, int32_t> made{kNone, kNone};  // the last state of the Nfa that got one of ours
   const ByteSet differing = text.reading != kNone ? walker_.differing_bytes(text, text.reading)
@@ -41,7 +41,7 @@ WalkDifference VocabularyWalk::compare(int32_t start, int32_t other, uint32_t or
           found.too_large = true;
           return found;
         }
-        path_[n.depth] = {start, 0, other, reading};
+        path_[n.depth].enter(start, 0, other, reading);
         node = n.subtree_end == node + 1 ? after_subtree(node)
                                          : first_child(node, walker_.differing_bytes(text, reading));
         continue;
@@ -69,7 +69,7 @@ WalkDifference VocabularyWalk::compare(int32_t start, int32_t other, uint32_t or
     };
     leaves(mine, found.entered);
     leaves(theirs, found.left);
-    path_[n.depth] = {mine, 0, theirs};
+    path_[n.depth].enter(mine, 0, theirs);
     node = n.subtree_end == node + 1 ? after_subtree(node)
                                      : first_child(node, walker_.differing_bytes(mine, theirs));
   }
