@@ -69,9 +69,7 @@ MemberOrder::Configuration MemberOrder::read(int32_t id) const {
   const auto words = configurations_[id];
   Configuration c{static_cast<int64_t>(static_cast<uint32_t>(words[0])) | int64_t{words[1]} << 32, words[2],
                   no_bits()};
-  for (size_t i = 0; i < c.seen.size(); ++i)
-    c.seen[i] = static_cast<uint32_t>(words[3 + 2 * i]) |
-                static_cast<uint64_t>(static_cast<uint32_t>(words[4 + 2 * i])) << 32;
+  for (size_t i = 0; i < c.seen.size(); ++i) c.seen[i] = seen_word(words, i);
   return c;
 }
 
@@ -127,6 +125,14 @@ bool MemberOrder::is_complete(int32_t configuration) const {
 }
 
 bool MemberOrder::may_go_on(int32_t configuration) const {
+  if (!has_implications_ && !ordered_ && max_ == kUnbounded && min_ == 0) {
+    // Any member that is left may come, so the words of those that came say it.
+    if (may_repeat_) return true;
+    const auto words = configurations_[configuration];
+    for (size_t i = 0; i < noted_once_.size(); ++i)
+      if ((noted_once_[i] & ~seen_word(words, i)) != 0) return true;
+    return false;
+  }
   const Configuration before = read(configuration);
   for (int32_t member = 0; member < count_; ++member) {
     if (!is_available(before, member)) continue;

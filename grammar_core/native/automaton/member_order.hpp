@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,22 @@ class MemberOrder {
   int32_t start() const { return start_; }
   // The configuration after one more member, or kNoConfiguration.
   int32_t after(int32_t configuration, int32_t member);
+  // Calls `visit(member, configuration)` for each member that may come next.
+  template <typename Visit>
+  void for_each_next(int32_t configuration, Visit visit) {
+    const Configuration before = read(configuration);
+    Configuration next = before;
+    for (int32_t member = 0; member < count_; ++member) {
+      if (!add(next, member)) {
+        next = before;
+        continue;
+      }
+      visit(member, intern(next));
+      next.taken = before.taken;
+      next.position = before.position;
+      if (has(noted_, member)) next.seen[member / 64] = before.seen[member / 64];
+    }
+  }
   // Whether the list may end.
   bool is_complete(int32_t configuration) const;
   // Whether some member may come.
@@ -56,6 +73,10 @@ class MemberOrder {
 
   static bool has(const Bits& bits, int32_t i) { return (bits[i / 64] >> (i % 64) & 1) != 0; }
   static void set(Bits& bits, int32_t i) { bits[i / 64] |= uint64_t{1} << (i % 64); }
+  static uint64_t seen_word(std::span<const int32_t> words, size_t i) {
+    return static_cast<uint32_t>(words[3 + 2 * i]) |
+           static_cast<uint64_t>(static_cast<uint32_t>(words[4 + 2 * i])) << 32;
+  }
   Bits no_bits() const { return Bits((count_ + 63) / 64, 0); }
   bool add(Configuration& c, int32_t member) const;
   Configuration read(int32_t id) const;

@@ -277,12 +277,9 @@ void Nfa::expand(DerivedState& state) {
 void Nfa::expand_entrance(DerivedState& state) {
   MemberLoop& loop = loops_[state.loop];
   const size_t before = loop.order.memory_bytes();
-  for (int32_t member = 0; member < loop.order.member_count(); ++member) {
-    if (loop.calls[member] < 0) continue;
-    const int32_t configuration = loop.order.after(state.configuration, member);
-    if (configuration != MemberOrder::kNoConfiguration)
-      state.calls.push_back({loop.calls[member], derive(state.loop, configuration, loop.between)});
-  }
+  loop.order.for_each_next(state.configuration, [&](int32_t member, int32_t configuration) {
+    state.calls.push_back({loop.calls[member], derive(state.loop, configuration, loop.between)});
+  });
   derived_bytes_ += loop.order.memory_bytes() - before;
 }
 
