@@ -117,7 +117,7 @@ class Member(NamedTuple):
 
     `distinct`, of a repeatable one: its texts begin with a string of JSON, its key, which differs as a value
     from the keys of the list's distinct members before it. Every beginning of a key must have endlessly many
-    ways to end.
+    ways to end, and no backslash must stand before a key.
     """
 
     rule: RuleRef

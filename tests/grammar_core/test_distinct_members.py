@@ -17,11 +17,12 @@ from grammar_core import (
     CompiledGrammar,
     Grammar,
     GrammarCompiler,
+    GrammarError,
     GrammarMatcher,
     TokenizerInfo,
 )
-from grammar_core.ir.nodes import Expr, Members
-from grammar_core.ir.traversal import transform_rule
+from grammar_core.ir.nodes import Expr, Member, Members, Rule
+from grammar_core.ir.traversal import transform_rule, walk_rule
 
 STRING = {"type": "string"}
 
@@ -268,3 +269,72 @@ def test_every_text_that_is_begun_can_be_ended(schema: Any) -> None:
 def _refuse_repetitions(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     assert len({key for key, _ in pairs}) == len(pairs)
     return dict(pairs)
+
+
+# --- regressions, found by a hostile test of the feature
+
+
+@pytest.mark.parametrize("style", ["qwen_xml", "glm_xml", "minimax_m3_xml", "cohere_xml", "gemma"])
+def test_notations_whose_keys_are_no_json_strings_are_left_alone(style: str) -> None:
+    """The first quoted piece of a value was taken for the key."""
+    schema = {"type": "object", "additionalProperties": {"type": "array", "items": STRING, "minItems": 1}}
+    tag = {"type": "json_schema", "json_schema": schema, "style": style}
+    grammar = Grammar.from_structural_tag(tag)
+    assert not [member for rule in grammar.rules for member in _members(rule) if member.distinct]
+
+
+def test_json_within_parameters_repeats_no_key() -> None:
+    schema = {"type": "object", "additionalProperties": {"type": "object"}}
+    grammar = Grammar.from_structural_tag({"type": "json_schema", "json_schema": schema, "style": "qwen_xml"})
+    assert _accepts(grammar, '<parameter=a>{"x":1}</parameter><parameter=b>{"x":1}</parameter>')
+    assert not _accepts(grammar, '<parameter=a>{"x":1,"x":1}</parameter>')
+
+
+def _members(rule: Rule) -> list[Member]:
+    return [one for expr in walk_rule(rule) if isinstance(expr, Members) for one in expr.members]
+
+
+def _accepts(grammar: Grammar, text: str) -> bool:
+    tokens = [bytes([byte]) for byte in range(256)]
+    matcher = GrammarMatcher(_compiler(tokens).compile_grammar(grammar))
+    return bool(matcher.accept_string(text) and matcher.is_completed())
+
+
+@pytest.mark.parametrize("option", ["max_chars=5", "max_tokens=1"])
+def test_masks_near_a_budget_hold_no_key_twice(option: str) -> None:
+    tokens = [b"{", b"}", b'"', b"a", b'"a":1,"a"', b'"a":1', b":", b"1", b","]
+    grammar = Grammar.from_ebnf(
+        f'root[{option}] ::= "{{" Members((m, "repeatable distinct"), separator=c) "}}"\n'
+        'm ::= "\\"" [ab]* "\\"" ":" "1"\nc ::= ","'
+    )
+    matcher = GrammarMatcher(_compiler(tokens).compile_grammar(grammar))
+    for token in (0, 2, 3):
+        allowed = _allowed(matcher, len(tokens))
+        for i in range(len(tokens)):
+            is_accepted = matcher.accept_token(i)
+            assert is_accepted == (i in allowed)
+            if is_accepted:
+                matcher.rollback(1)
+        matcher.accept_token(token)
+
+
+def test_a_list_may_not_begin_a_member_of_another_one() -> None:
+    """They would have shared the keys that came."""
+    grammar = Grammar.from_ebnf(
+        'root ::= "[" Members((p, "repeatable distinct"), (l, "optional"), separator=c) "]"\np ::= s ":1"\n'
+        'l ::= Members((s, "repeatable distinct"), min=1, separator=c)\ns ::= "\\"" [ab]* "\\""\nc ::= ","'
+    )
+    with pytest.raises(GrammarError, match="begins a member of such a list"):
+        _compiler([b"a"]).compile_grammar(grammar)
+
+
+def test_masks_keep_nothing_of_what_they_try() -> None:
+    """An empty string in a list made each mask try tokens, and kept the keys that these end."""
+    tokens = [*(bytes([byte]) for byte in range(256)), b'","","', b'","",', b'"",', b'"a"']
+    schema = {"type": "array", "items": STRING, "uniqueItems": True}
+    compiled = _compiler(tokens).compile_grammar(Grammar.from_json_schema(schema))
+    matcher = GrammarMatcher(compiled)
+    assert matcher.accept_string('["","' + "the " * 20_000)
+    for _ in range(2_000):
+        assert matcher.accept_string("the ")
+        assert tokens.index(b'","",') not in _allowed(matcher, len(tokens))

@@ -342,7 +342,7 @@ def _unique_arrays(emitter: Emitter, shape: ArrayShape, depth: int) -> Expr | No
         values = _finite_values_at(emitter, shape, length)
         if values is None or len(complete) > MAX_UNIQUE_ARRAYS:
             emitter.expander.refuse(
-                "uniqueItems", unique, "can only be enforced for items of finitely many values"
+                "uniqueItems", unique, "can only be enforced for endless strings and items of few values"
             )
             return _free_items(emitter, shape, depth)
         longer = []

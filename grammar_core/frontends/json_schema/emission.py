@@ -112,6 +112,8 @@ class Emitter:
 
     object_brackets: tuple[Expr, Expr] = (Literal(b"{"), Literal(b"}"))
     array_brackets: tuple[Expr, Expr] = (Literal(b"["), Literal(b"]"))
+    writes_json = True
+    """Whether keys, and strings in arrays, are strings of JSON."""
     shares_rules = False
     """Whether rules that are the same in every grammar have no prefix."""
 
@@ -379,6 +381,10 @@ class Emitter:
     def note_pattern(self, language: TextLanguage, pattern: str) -> None:
         """The language is the strings in which the pattern is found."""
         self._patterns[id(language)] = (language, pattern)
+
+    def tells_apart(self, language: TextLanguage) -> bool:
+        """Whether of keys, or items, of a language each may come once: see `Member.distinct`."""
+        return self.writes_json and language.is_endless()
 
     def key_language(self, language: TextLanguage) -> Expr:
         """The spelled keys of a language."""

@@ -36,7 +36,7 @@ def endless_items(emitter: Emitter, shape: ArrayShape, comma: RuleRef, depth: in
 def _endless_strings(emitter: Emitter, goal: Goal) -> TextLanguage | None:
     alternatives = emitter.expander.expand(goal, STRING) if goal else []
     strings = reduce(TextLanguage.union, alternatives, TextLanguage.none())
-    return strings if strings.is_endless() else None
+    return strings if emitter.tells_apart(strings) else None
 
 
 def _other_constants(emitter: Emitter, goal: Goal) -> list[Goal] | None:

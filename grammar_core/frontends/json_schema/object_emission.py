@@ -100,7 +100,7 @@ def _plain_object(emitter: Emitter, shape: ObjectShape, depth: int) -> list[Expr
     if others is not NEVER:
         language = TextLanguage.of_values(goals).complement() if goals else TextLanguage.all()
         rule = emitter.other_member(language, emitter.value(others, depth + 1, "extra"))
-        specs.append(Member(rule, False, True, language.is_endless()))
+        specs.append(Member(rule, False, True, emitter.tells_apart(language)))
     expr = _assemble(emitter, shape, specs, (), depth)
     return [] if expr is None else [expr]
 
@@ -109,7 +109,14 @@ def any_object(emitter: Emitter, value: RuleRef) -> Expr:
     """Objects of any keys with these values."""
     key = emitter.key_language(TextLanguage.all())
     member = emitter.add("json_member", Sequence((key, emitter.layout.colon, value)))
-    members = Members((Member(member, False, True, True),), emitter.layout.comma, True, 1, None, ())
+    members = Members(
+        (Member(member, False, True, emitter.tells_apart(TextLanguage.all())),),
+        emitter.layout.comma,
+        True,
+        1,
+        None,
+        (),
+    )
     gap = emitter.layout.gap
     inside = members if gap is None else Sequence((members, gap))
     return _braces(emitter, Choice((EMPTY, inside)))
@@ -278,10 +285,10 @@ def _new_region_members(
         emitter.note_pattern(region.languages[0], pattern)
     rules = [emitter.other_member(language, value) for language in region.languages]
     if required and len(rules) > 1:
-        is_distinct = all(language.is_endless() for language in region.languages)
+        is_distinct = all(map(emitter.tells_apart, region.languages))
         return [Member(emitter.add("extra", Choice(tuple(rules))), True, True, is_distinct)]
     return [
-        Member(rule, required, True, language.is_endless())
+        Member(rule, required, True, emitter.tells_apart(language))
         for rule, language in zip(rules, region.languages, strict=True)
     ]
 

@@ -307,6 +307,7 @@ void NfaBuilder::finish() {
   nfa_.accepts_.assign(state_count_, -1);
   for (size_t i = 0; i < nfa_.symbols_.size(); ++i)
     if (!nfa_.symbols_[i].is_counter()) nfa_.accepts_[nfa_.symbols_[i].accept] = static_cast<int32_t>(i);
+  refuse_lists_that_begin_lists();
   for (size_t i = 0; i < nfa_.loops_.size(); ++i) {
     const MemberLoop& loop = nfa_.loops_[i];
     nfa_.symbols_[loop.symbol].start =

@@ -85,6 +85,7 @@ class NfaBuilder {
   int32_t framed(int32_t symbol);
   int32_t member_symbol(int32_t reference, bool repeatable);
   int32_t distinct_member(int32_t reference);
+  void refuse_lists_that_begin_lists() const;
   bool always_holds(int32_t expression, char byte, int depth) const;
   void finish();
 

@@ -1,11 +1,13 @@
 // The symbols of Members, and of texts that many of them share.
 #include <algorithm>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "automaton/errors.hpp"
 #include "automaton/nfa_builder.hpp"
+#include "automaton/time_limit.hpp"
 
 namespace syntagma {
 namespace {
@@ -82,6 +84,35 @@ bool NfaBuilder::always_holds(int32_t expression, char byte, int depth) const {
   if (e.op != Op::kSequence) return false;
   const auto parts = source_.children_of(e);
   return std::any_of(parts.begin(), parts.end(), holds);
+}
+
+// They would share a frame, and so what is kept of their keys.
+void NfaBuilder::refuse_lists_that_begin_lists() const {
+  std::unordered_map<int32_t, int32_t> entrances;  // by symbol
+  for (const MemberLoop& loop : nfa_.loops_) entrances.emplace(loop.symbol, loop.entrance);
+  for (const MemberLoop& loop : nfa_.loops_) {
+    if (!nfa_.symbols_[loop.symbol].keeps_keys) continue;
+    std::vector<int32_t> pending{loop.entrance};
+    std::unordered_set<int32_t> seen{loop.entrance};
+    while (!pending.empty()) {
+      const int32_t state = pending.back();
+      pending.pop_back();
+      TimeLimit::tick();
+      const auto reach = [&](int32_t next) {
+        if (seen.insert(next).second) pending.push_back(next);
+      };
+      for (const int32_t next : std::as_const(nfa_).empty_edges(state)) reach(next);
+      for (const CallEdge& call : std::as_const(nfa_).call_edges(state)) {
+        const Symbol& called = nfa_.symbols_[call.symbol];
+        if (called.keeps_keys)
+          throw InvalidGrammar(
+              "A list with distinct members begins a member of such a list, without anything before it");
+        if (called.is_counter()) continue;
+        const auto list = entrances.find(call.symbol);
+        reach(list != entrances.end() ? list->second : called.start);
+      }
+    }
+  }
 }
 
 // In a frame of its own, so that it is known where its key begins.

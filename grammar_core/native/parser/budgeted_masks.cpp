@@ -67,7 +67,7 @@ int64_t Matcher::budget_reach() const {
 }
 
 // Tokens of more than `reach` characters are tried, with shared prefixes.
-const Row* Matcher::tried_mask(int64_t reach) {
+const Row* Matcher::budgeted_mask(int64_t reach) {
   const Vocabulary& vocabulary = grammar_->vocabulary();
   const auto trie = vocabulary.trie();
   TokenConfigurations configurations(stacks_->stepper, grammar_->automaton().nfa(),

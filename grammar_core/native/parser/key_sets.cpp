@@ -9,7 +9,8 @@
 namespace syntagma {
 namespace {
 
-constexpr size_t kMapEntry = 64;  // bytes of a map's entry beside its text, about
+constexpr size_t kLongestSpelling = 8;  // bytes for one of a value (\u0061), with room for the quotes
+constexpr size_t kMapEntry = 64;        // bytes of a map's entry beside its text, about
 
 }  // namespace
 
@@ -19,16 +20,23 @@ void KeySets::clear() {
   sets_.assign(1, {});
   sets_ending_.clear();
   longer_.clear();
-  memory_bytes_ = 0;
+  memory_bytes_ = longest_value_ = 0;
 }
 
-int32_t KeySets::key_of(std::string_view text) {
+int32_t KeySets::key_of(std::string_view text, size_t longest_new) {
+  if (longest_new < text.size() && text.size() / kLongestSpelling > std::max(longest_new, longest_value_))
+    return kNoString;
   std::optional<std::string> value = json_string_value(text);
   if (!value) return kNoString;
+  if (value->size() > longest_new) {
+    const auto known = numbers_.find(*value);
+    return known == numbers_.end() ? kNoString : known->second;
+  }
   const size_t bytes = value->size() + sizeof(std::string) + kMapEntry;
   const auto [found, added] = numbers_.try_emplace(std::move(*value), static_cast<int32_t>(values_.size()));
   if (added) {
     memory_bytes_ += bytes;
+    longest_value_ = std::max(longest_value_, found->first.size());
     values_.push_back(&found->first);
     sets_ending_.emplace_back();
   }

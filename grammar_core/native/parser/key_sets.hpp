@@ -27,8 +27,8 @@ class KeySets {
   void look_into(const QuotedTexts* quoted) { quoted_ = quoted; }
 
   // The number of a key, equal for equal strings, however they are spelled; kNoString for what is no string
-  // of JSON.
-  int32_t key_of(std::string_view text);
+  // of JSON, and for keys of more than `longest_new` bytes that nobody has asked for before.
+  int32_t key_of(std::string_view text, size_t longest_new);
   static constexpr int32_t kNoString = -1;
   const std::string& value(int32_t key) const { return *values_[key]; }
   // The tokens that may hold a key, by their ranks.
@@ -87,7 +87,7 @@ class KeySets {
   std::vector<std::vector<int32_t>> sets_ending_;  // by key: the sets whose last key it is
   std::unordered_map<uint64_t, int32_t> longer_;   // by a set and a key: the set with both
   std::vector<Set> sets_;
-  size_t memory_bytes_ = 0;
+  size_t memory_bytes_ = 0, longest_value_ = 0;
 };
 
 }  // namespace syntagma

@@ -51,6 +51,7 @@ void Matcher::reset() {
   steps_.clear();
   captures_.clear();
   text_.clear();
+  last_string_ = {};
   characters_ = tokens_ = 0;
   if (stacks_.use_count() > 1)
     stacks_ = std::make_shared<Stacks>(grammar_->automaton(), grammar_->vocabulary());
@@ -275,17 +276,13 @@ const Row* Matcher::assemble_mask(bool may_walk) {
   stacks_->stepper.reset_work();
   stacks_->stepper.ignore_text();
   if (is_terminated()) return masks_->nothing();
-  const Row* mask = budgeted_mask(may_walk);
-  return mask != nullptr && grammar_->automaton().keeps_keys() ? without_repeated_keys(mask, may_walk) : mask;
-}
-
-// That of a text in which keys may repeat.
-const Row* Matcher::budgeted_mask(bool may_walk) {
   if (grammar_->automaton().has_budgets()) {
     const int64_t reach = budget_reach();
-    if (reach < grammar_->vocabulary().longest_token()) return may_walk ? tried_mask(reach) : nullptr;
+    if (reach < grammar_->vocabulary().longest_token())
+      return may_walk ? without_repeated_keys(budgeted_mask(reach), true, true) : nullptr;
   }
-  return ordinary_mask(may_walk);
+  const Row* mask = ordinary_mask(may_walk);
+  return mask != nullptr ? without_repeated_keys(mask, false, may_walk) : nullptr;
 }
 
 // That of a text without budgets.

@@ -119,7 +119,16 @@ class Matcher {
   void push(std::span<const Item> items, bool completed, bool terminated);
   bool run(std::string_view text, bool is_token);
   bool run_token(int32_t id, std::string_view text);
-  bool read_text(std::span<const Item> from, std::string_view text, Configuration& out);
+  struct Suspects {
+    std::vector<uint32_t> ranks;    // of tokens that may repeat a key that came
+    std::vector<uint32_t> doubles;  // of tokens that may hold one twice, the rest of one under way included
+    std::vector<uint32_t> places;   // in the trie, behind keys that came
+
+    bool empty() const { return ranks.empty() && doubles.empty() && places.empty(); }
+  };
+  static constexpr size_t kAllKeys = SIZE_MAX;
+  bool read_text(std::span<const Item> from, std::string_view text, Configuration& out,
+                 size_t longest_new_key = kAllKeys);
   bool run_bytes(std::span<const Item> from, std::string_view text, Configuration& out);
   int32_t lazy_target(int32_t macro, int32_t id, std::string_view text) const;
   void check_memory() const;
@@ -127,20 +136,17 @@ class Matcher {
   void follow_text(bool in_token);
   void took(std::string_view text, bool is_token);
   int64_t budget_reach() const;
-  const Row* budgeted_mask(bool may_walk);
-  const Row* tried_mask(int64_t reach);
+  const Row* budgeted_mask(int64_t reach);
   const Row* ordinary_mask(bool may_walk);
-  bool may_come(int32_t id, std::span<const Item> items);
-  bool reads(std::string_view text, std::span<const Item> items);
+  bool may_come(int32_t id, std::span<const Item> items, size_t longest_new_key);
+  bool reads(std::string_view text, std::span<const Item> items, size_t longest_new_key);
   const Row* without_double_keys(const Row* mask, const Item& item, bool begins_key, bool may_try);
-  template <typename Suspect>
-  void find_repetitions(int32_t came, const JsonStringReader& key, Suspect suspect,
-                        std::vector<uint32_t>& places) const;
+  void find_repetitions(const Row& mask, int32_t came, const JsonStringReader& key, Suspects& suspects) const;
   const QuotedTexts& quoted_texts() const;
-  const Row* without_repeated_keys(const Row* mask, bool may_try);
+  const Row* without_repeated_keys(const Row* mask, bool near_budget, bool may_try);
   void add_allowed(const Row& mask, std::span<const uint32_t> ranks, std::vector<uint32_t>& allowed) const;
-  const Row* without(const Row* mask, std::span<const Item> items, std::span<const uint32_t> suspects,
-                     std::vector<uint32_t> places);
+  const Row* without(const Row* mask, std::span<const Item> items, Suspects suspects);
+  const JsonStringReader& last_string();
   bool is_stop_token(int32_t id) const;
   void find_named_stop_tokens();
   bool accept_stop_token(int32_t id);
@@ -165,8 +171,13 @@ class Matcher {
   std::vector<Step> steps_;             // the first is the start
   std::vector<CaptureEvent> captures_;  // of all steps
   std::string text_;                    // of all steps
-  int64_t characters_ = 0;              // of the text
-  int64_t tokens_ = 0;                  // accepted as tokens
+  struct LastString {
+    JsonStringReader reader;
+    size_t end = 0;  // of what has been read of the text
+  };
+  LastString last_string_;
+  int64_t characters_ = 0;  // of the text
+  int64_t tokens_ = 0;      // accepted as tokens
 };
 
 }  // namespace syntagma

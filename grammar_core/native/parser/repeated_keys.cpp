@@ -98,14 +98,6 @@ void find_repeating_places(const Vocabulary& vocabulary, const KeySets& keys, in
   }
 }
 
-// The string that a text ends in the middle of.
-JsonStringReader read_last_string(std::string_view text) {
-  JsonStringReader reader;
-  const size_t quote = last_quote(text);
-  for (size_t i = quote + 1; i < text.size(); ++i) reader.read(static_cast<uint8_t>(text[i]));
-  return reader;
-}
-
 }  // namespace
 
 // Adds those of some tokens that a mask allows, by their ranks.
@@ -118,21 +110,21 @@ void Matcher::add_allowed(const Row& mask, std::span<const uint32_t> ranks,
 }
 
 // Whether a token that the ordinary mask allows may come, read as text or as a member of a token set.
-bool Matcher::may_come(int32_t id, std::span<const Item> items) {
+bool Matcher::may_come(int32_t id, std::span<const Item> items, size_t longest_new_key) {
   const std::string_view token = grammar_->vocabulary().token(id);
-  if (reads(token, items)) return true;
+  if (reads(token, items, longest_new_key)) return true;
   if (!grammar_->automaton().has_token_sets() || !grammar_->matches_token_sets(id)) return false;
   Configuration reached;
   stacks_->stepper.step_token(items, id, static_cast<int64_t>(token.size()), reached);
   return reached.alive();
 }
 
-// Whether a text may come next where keys differ.
-bool Matcher::reads(std::string_view text, std::span<const Item> items) {
+// Whether a text may come next where keys differ. Only new keys of so many bytes are told apart.
+bool Matcher::reads(std::string_view text, std::span<const Item> items, size_t longest_new_key) {
   stacks_->stepper.reset_work();
   stacks_->stepper.follow_text(nullptr,
                                {static_cast<int64_t>(text_.size()), characters_, tokens_, true, false});
-  const bool is_read = read_text(items, text, stacks_->reached);
+  const bool is_read = read_text(items, text, stacks_->reached, longest_new_key);
   stacks_->stepper.ignore_text();
   return is_read;
 }
@@ -142,49 +134,65 @@ bool Matcher::reads(std::string_view text, std::span<const Item> items) {
 const Row* Matcher::without_double_keys(const Row* mask, const Item& item, bool begins_key, bool may_try) {
   if (!begins_key && (stacks_->arena.keys(item.parents) & StackArena::kWithinKey) != 0) return mask;
   const QuotedTexts& quoted = quoted_texts();
-  std::vector<uint32_t> suspects;
-  add_allowed(*mask, quoted.tokens_with_two(), suspects);
-  if (begins_key) add_allowed(*mask, quoted.tokens_repeating(""), suspects);
+  Suspects suspects;
+  add_allowed(*mask, quoted.tokens_with_two(), suspects.doubles);
+  if (begins_key) add_allowed(*mask, quoted.tokens_repeating(""), suspects.doubles);
   if (suspects.empty()) return mask;
-  return may_try ? without(mask, {&item, 1}, suspects, {}) : nullptr;
+  return may_try ? without(mask, {&item, 1}, std::move(suspects)) : nullptr;
+}
+
+// The string in the middle of which the text ends, read on from where it was read to before.
+const JsonStringReader& Matcher::last_string() {
+  LastString& last = last_string_;
+  while (last.end < text_.size() && last.reader.read(static_cast<uint8_t>(text_[last.end])) &&
+         !last.reader.has_ended())
+    ++last.end;
+  if (last.end == text_.size()) return last.reader;
+  last = {};
+  last.end = last_quote(text_) + 1;
+  for (; last.end < text_.size(); ++last.end) last.reader.read(static_cast<uint8_t>(text_[last.end]));
+  return last.reader;
 }
 
 // Looks for the tokens that end a key as one of those that came: those, or places in the trie.
-template <typename Suspect>
-void Matcher::find_repetitions(int32_t came, const JsonStringReader& key, Suspect suspect,
-                               std::vector<uint32_t>& places) const {
+void Matcher::find_repetitions(const Row& mask, int32_t came, const JsonStringReader& key,
+                               Suspects& suspects) const {
   const KeySets& keys = stacks_->arena.key_sets();
-  const Vocabulary& vocabulary = grammar_->vocabulary();
   const std::string& value = key.value();
-  if (!key.is_within_escape() && value.empty() && !keys.has(came, value)) {
-    keys.for_each_ending(came, [&](int32_t one) { suspect(quoted_texts().tokens_ending(keys.value(one))); });
+  const auto suspect_rest = [&](int32_t one) {
+    add_allowed(mask, quoted_texts().tokens_ending(keys.value(one).substr(value.size())), suspects.ranks);
+  };
+  const bool is_one = !key.is_within_escape() && keys.has(came, value);
+  if (value.empty() && !key.is_within_escape() && !is_one) {
+    keys.for_each_ending(came, suspect_rest);
     return;
   }
   const std::vector<int32_t> longer = keys.beginning_with(value, kFewKeys);
-  if (key.is_within_escape() || longer.size() == kFewKeys || keys.has(came, value)) {
-    find_repeating_places(vocabulary, keys, came, key, places);
+  if (key.is_within_escape() || longer.size() == kFewKeys || is_one) {
+    find_repeating_places(grammar_->vocabulary(), keys, came, key, suspects.places);
     return;
   }
   for (const int32_t one : longer)
-    if (keys.contains(came, one)) suspect(quoted_texts().tokens_ending(keys.value(one).substr(value.size())));
+    if (keys.contains(came, one)) suspect_rest(one);
 }
 
 const QuotedTexts& Matcher::quoted_texts() const {
   return grammar_->vocabulary().quoted_texts(grammar_->automaton().nfa().key_separator());
 }
 
-// Null if tokens have to be tried for that and `may_try` is not given.
-const Row* Matcher::without_repeated_keys(const Row* mask, bool may_try) {
+// `mask` without the tokens that repeat keys. That of an item is without those that do so whatever came, but
+// for masks near a budget. Null if tokens have to be tried for that and `may_try` is not given.
+const Row* Matcher::without_repeated_keys(const Row* mask, bool near_budget, bool may_try) {
+  if (!grammar_->automaton().keeps_keys()) return mask;
   const StackArena& arena = stacks_->arena;
   constexpr uint8_t kOfInterest = StackArena::kKeysInTokens | StackArena::kWithinKey;
-  if (std::none_of(items().begin(), items().end(),
-                   [&](const Item& item) { return (arena.keys(item.parents) & kOfInterest) != 0; }))
+  if (!near_budget && std::none_of(items().begin(), items().end(), [&](const Item& item) {
+        return (arena.keys(item.parents) & kOfInterest) != 0;
+      }))
     return mask;
   const QuotedTexts& quoted = quoted_texts();
   const KeySets& keys = arena.key_sets();
-  std::vector<uint32_t> suspects;  // ranks of tokens
-  std::vector<uint32_t> places;    // in the trie, behind keys that came
-  const auto suspect = [&](std::span<const uint32_t> ranks) { add_allowed(*mask, ranks, suspects); };
+  Suspects suspects;
   KeysInStacks found(arena);
   bool is_within_key = false;
   for (const Item& item : items()) {
@@ -192,43 +200,52 @@ const Row* Matcher::without_repeated_keys(const Row* mask, bool may_try) {
     is_within_key |= (arena.keys(item.parents) & StackArena::kWithinKey) != 0;
   }
   for (const int32_t list : found.lists)
-    keys.for_each_in_tokens(list, [&](int32_t key) { suspect(keys.tokens_with(key)); });
+    keys.for_each_in_tokens(list,
+                            [&](int32_t key) { add_allowed(*mask, keys.tokens_with(key), suspects.ranks); });
+  if (near_budget) add_allowed(*mask, quoted.tokens_with_two(), suspects.doubles);
   if (is_within_key) {
-    const JsonStringReader reader = read_last_string(text_);
-    if (!ends_with_quote(text_)) {
-      suspect(quoted.tokens_with_two());
-      suspect(reader.is_within_escape() ? quoted.tokens_with_end() : quoted.tokens_repeating(reader.value()));
+    const JsonStringReader& reader = last_string();
+    if (near_budget || !ends_with_quote(text_)) {
+      add_allowed(*mask, quoted.tokens_with_two(), suspects.doubles);
+      add_allowed(
+          *mask,
+          reader.is_within_escape() ? quoted.tokens_with_end() : quoted.tokens_repeating(reader.value()),
+          suspects.doubles);
     }
-    for (const int32_t came : found.waiting) find_repetitions(came, reader, suspect, places);
+    for (const int32_t came : found.waiting) find_repetitions(*mask, came, reader, suspects);
   }
-  if (suspects.empty() && places.empty()) return mask;
-  return may_try ? without(mask, items(), suspects, std::move(places)) : nullptr;
+  if (suspects.empty()) return mask;
+  return may_try ? without(mask, items(), std::move(suspects)) : nullptr;
 }
 
-// `mask` without those of some tokens, and of those through some places in the trie, that may not come.
-const Row* Matcher::without(const Row* mask, std::span<const Item> items, std::span<const uint32_t> suspects,
-                            std::vector<uint32_t> places) {
+// `mask` without those of the suspects that may not come.
+const Row* Matcher::without(const Row* mask, std::span<const Item> items, Suspects suspects) {
   const Vocabulary& vocabulary = grammar_->vocabulary();
   const auto trie = vocabulary.trie();
-  std::sort(places.begin(), places.end());
-  places.erase(std::unique(places.begin(), places.end()), places.end());
+  for (std::vector<uint32_t>* some : {&suspects.ranks, &suspects.doubles, &suspects.places}) {
+    std::sort(some->begin(), some->end());
+    some->erase(std::unique(some->begin(), some->end()), some->end());
+  }
   std::vector<RankRange> removed;
-  for (const uint32_t place : places) {
+  const auto try_token = [&](uint32_t rank, size_t longest_new_key) {
+    if (!may_come(vocabulary.token_at_rank(rank), items, longest_new_key))
+      removed.emplace_back(rank, rank + 1);
+  };
+  for (const uint32_t place : suspects.places) {
     std::string text(vocabulary.text_before(place));
     text.push_back(static_cast<char>(trie[place].byte));
     const RankRange through{trie[place].first_rank, trie[trie[place].subtree_end].first_rank};
-    if (!reads(text, items) && !grammar_->automaton().has_token_sets()) {
+    if (!reads(text, items, 0) && !grammar_->automaton().has_token_sets()) {
       removed.push_back(through);
       continue;
     }
-    for (uint32_t rank = through.first; rank < through.second; ++rank) {
-      const int32_t id = vocabulary.token_at_rank(rank);
-      if (mask->allows(static_cast<uint32_t>(id)) && !may_come(id, items))
-        removed.emplace_back(rank, rank + 1);
-    }
+    for (uint32_t rank = through.first; rank < through.second; ++rank)
+      if (mask->allows(static_cast<uint32_t>(vocabulary.token_at_rank(rank)))) try_token(rank, 0);
   }
-  for (const uint32_t rank : suspects)
-    if (!may_come(vocabulary.token_at_rank(rank), items)) removed.emplace_back(rank, rank + 1);
+  for (const uint32_t rank : suspects.ranks) try_token(rank, 0);
+  // What a token may hold twice is no longer than it.
+  for (const uint32_t rank : suspects.doubles)
+    try_token(rank, static_cast<size_t>(vocabulary.longest_token()));
   if (removed.empty()) return mask;
   return masks_->add(Row::changed(vocabulary, *mask, {}, removed));
 }

@@ -124,7 +124,7 @@ int32_t StackArena::without_node(int32_t set, int32_t removed) {
   return with_replaced(set, {{removed, kNone}});
 }
 
-int32_t StackArena::with_key(int32_t set, int32_t key) {
+int32_t StackArena::with_key(int32_t set, int32_t key, bool adds) {
   std::unordered_map<int32_t, int32_t> lists;
   std::vector<int32_t> pending(parents(set).begin(), parents(set).end());
   std::unordered_set<int32_t> seen;
@@ -138,12 +138,12 @@ int32_t StackArena::with_key(int32_t set, int32_t key) {
       pending.insert(pending.end(), next.begin(), next.end());
     } else if (key_sets_.contains(copy.keys, key)) {
       lists.emplace(node, kNone);
-    } else {
+    } else if (adds) {
       copy.keys = key_sets_.with(copy.keys, key);
       lists.emplace(node, intern_node(copy));
     }
   }
-  return with_replaced(set, std::move(lists));
+  return lists.empty() ? set : with_replaced(set, std::move(lists));
 }
 
 std::vector<int32_t> StackArena::unended_members(int32_t set) const {
@@ -163,7 +163,7 @@ std::vector<int32_t> StackArena::unended_members(int32_t set) const {
   return found;
 }
 
-int32_t StackArena::after_quote(int32_t set, int32_t key) {
+int32_t StackArena::after_quote(int32_t set, int32_t key, bool adds) {
   std::unordered_map<int32_t, int32_t> replaced;
   for (const int32_t id : unended_members(set)) {
     StackNode member = nodes_[id];
@@ -171,7 +171,7 @@ int32_t StackArena::after_quote(int32_t set, int32_t key) {
       member.keys = StackNode::kWithinKey;
     } else {
       member.keys = StackNode::kNoKeys;
-      if (key != KeySets::kNoString) member.parents = with_key(member.parents, key);
+      if (key != KeySets::kNoString) member.parents = with_key(member.parents, key, adds);
     }
     replaced.emplace(id, member.parents == kNone ? kNone : intern_node(member));
   }

@@ -59,11 +59,12 @@ class StackArena {
   int64_t first_last_token(int32_t set) const { return set_budgets_[set].last_token; }
   // The set without the stacks that go through `node`; kNone if that leaves none.
   int32_t without_node(int32_t set, int32_t node);
-  // The set with `key` added to the keys of the nearest list below each node; kNone if all have it already.
-  int32_t with_key(int32_t set, int32_t key);
+  // The set without the stacks whose nearest list has `key` already; kNone if that leaves none. With `adds`,
+  // it comes into the others.
+  int32_t with_key(int32_t set, int32_t key, bool adds);
   // The set after a quote, which begins the keys of members that wait for one and ends those under way. `key`
   // is that which ends. kNone if it came before in all stacks.
-  int32_t after_quote(int32_t set, int32_t key);
+  int32_t after_quote(int32_t set, int32_t key, bool adds);
   // What is known of the lists at and below the nodes of a set: some keys came; tokens hold some of them as
   // whole strings; a key is to begin; one is under way.
   static constexpr uint8_t kSomeKeys = 1, kKeysInTokens = 2, kBeforeKey = 4, kWithinKey = 8;

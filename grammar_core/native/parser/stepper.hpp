@@ -56,8 +56,12 @@ class Stepper {
     clock_ = clock;
     text_ = nullptr;
   }
-  // And keys differ, which are read in `text`: all of it, with the bytes to come.
-  void read_keys(const std::string& text) { text_ = &text; }
+  // And keys differ, which are read in `text`: all of it, with the bytes to come. Of those that end in them,
+  // keys of at most `longest_new` bytes come into their lists; 0: none, so that nothing is kept of a trial.
+  void read_keys(const std::string& text, size_t longest_new) {
+    text_ = &text;
+    longest_new_key_ = longest_new;
+  }
   // From now on neither captures nor budgets matter.
   void ignore_text() {
     follows_text_ = false;
@@ -141,7 +145,8 @@ class Stepper {
   std::vector<CaptureEvent>* captures_ = nullptr;
   bool follows_text_ = false;
   const std::string* text_ = nullptr;  // where keys are read, if they are to differ
-  bool reads_quote_ = false;           // that begins or ends a string
+  size_t longest_new_key_ = 0;
+  bool reads_quote_ = false;  // that begins or ends a string
   TextClock clock_;
   std::vector<int32_t> used_up_;  // counters whose budget ended an occurrence with the last byte
   std::vector<Report> pending_;

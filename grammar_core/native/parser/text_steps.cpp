@@ -32,6 +32,7 @@ void Matcher::forget_rest() {
   items_.resize(last.items_end);
   captures_.resize(last.captures_end);
   text_.resize(last.text_end);
+  if (last_string_.end > text_.size()) last_string_ = {};
   characters_ = last.characters;
   tokens_ = last.tokens;
 }
@@ -121,11 +122,12 @@ void Matcher::took(std::string_view text, bool is_token) {
 }
 
 // Where keys differ, they are read in the text, so it is put there for the time.
-bool Matcher::read_text(std::span<const Item> from, std::string_view text, Configuration& out) {
+bool Matcher::read_text(std::span<const Item> from, std::string_view text, Configuration& out,
+                        size_t longest_new_key) {
   if (!grammar_->automaton().keeps_keys()) return run_bytes(from, text, out);
   const size_t size = text_.size();
   text_ += text;
-  stacks_->stepper.read_keys(text_);
+  stacks_->stepper.read_keys(text_, longest_new_key);
   const bool is_read = run_bytes(from, text, out);
   text_.resize(size);
   return is_read;

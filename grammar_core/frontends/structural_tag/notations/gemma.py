@@ -15,7 +15,7 @@ QUOTE = '<|"|>'
 class GemmaEmitter(NotationEmitter):
     """Objects in Gemma's notation."""
 
-    quotes_strings = False
+    quotes_strings = writes_json = False
 
     def root_value(self, goal: Goal) -> Expr:
         return self.object_members(goal)

@@ -24,7 +24,7 @@ class NestedMarkupEmitter(NotationEmitter):
     """Objects and arrays without brackets and commas."""
 
     object_brackets = array_brackets = (EMPTY, EMPTY)
-    quotes_strings = False
+    quotes_strings = writes_json = False
     end_of_text: str
 
     def root_value(self, goal: Goal) -> Expr:

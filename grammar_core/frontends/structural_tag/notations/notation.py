@@ -132,6 +132,9 @@ class NotationEmitter(Emitter):
     def key_language(self, language: TextLanguage) -> Expr:
         return super().key_language(self._narrow(language))
 
+    def tells_apart(self, language: TextLanguage) -> bool:
+        return super().tells_apart(self._narrow(language))
+
     def _narrow(self, language: TextLanguage) -> TextLanguage:
         """The strings without excluded texts; the same object for the same one."""
         if not self.excludes:

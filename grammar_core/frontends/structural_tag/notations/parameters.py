@@ -18,6 +18,7 @@ class ParameterEmitter(NotationEmitter):
     """The members of the root as parameters; what is inside of them is written by `inner`."""
 
     object_brackets = (EMPTY, EMPTY)
+    writes_json = False
 
     def __init__(self, inner: NotationEmitter, layout: Layout, markup: ParameterMarkup) -> None:
         super().__init__(
