@@ -338,3 +338,28 @@ def test_masks_keep_nothing_of_what_they_try() -> None:
     for _ in range(2_000):
         assert matcher.accept_string("the ")
         assert tokens.index(b'","",') not in _allowed(matcher, len(tokens))
+
+
+@pytest.mark.parametrize("root", ["l", "l Token(3)?", '"[" l "]"'])
+def test_masks_of_lists_in_lists_that_nothing_tells_apart(root: str) -> None:
+    """A token that holds several keys may repeat its own, in one reading, and one that came, in another."""
+    grammar = Grammar.from_ebnf(
+        f"root ::= {root}\n"
+        'l ::= Members((m, "repeatable distinct"), (s, "repeatable distinct"), separator=c)\n'
+        'm ::= s ":" l\ns ::= "\\"" [ab]* "\\""\nc ::= ","'
+    )
+    for seed, (tokens, compiler) in enumerate(_COMPILERS):
+        compiled = compiler.compile_grammar(grammar)
+        for attempt in range(8):
+            rng = random.Random(f"{seed} {attempt}")
+            matcher = GrammarMatcher(compiled)
+            for _ in range(rng.randint(2, 9)):
+                allowed = _allowed(matcher, len(tokens))
+                for i in range(len(tokens)):
+                    is_accepted = matcher.accept_token(i)
+                    assert is_accepted == (i in allowed), tokens[i]
+                    if is_accepted:
+                        matcher.rollback(1)
+                if not allowed:
+                    break
+                matcher.accept_token(rng.choice(sorted(allowed)))

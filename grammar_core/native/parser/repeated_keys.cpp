@@ -226,8 +226,13 @@ const Row* Matcher::without(const Row* mask, std::span<const Item> items, Suspec
     std::sort(some->begin(), some->end());
     some->erase(std::unique(some->begin(), some->end()), some->end());
   }
+  // In a token of several keys they are told apart, which are no longer than it: what it repeats may be its
+  // own.
+  const auto several = quoted_texts().tokens_with_end();
   std::vector<RankRange> removed;
-  const auto try_token = [&](uint32_t rank, size_t longest_new_key) {
+  const auto try_token = [&](uint32_t rank, bool holds_several) {
+    const bool told_apart = holds_several || std::binary_search(several.begin(), several.end(), rank);
+    const size_t longest_new_key = told_apart ? static_cast<size_t>(vocabulary.longest_token()) : 0;
     if (!may_come(vocabulary.token_at_rank(rank), items, longest_new_key))
       removed.emplace_back(rank, rank + 1);
   };
@@ -240,12 +245,10 @@ const Row* Matcher::without(const Row* mask, std::span<const Item> items, Suspec
       continue;
     }
     for (uint32_t rank = through.first; rank < through.second; ++rank)
-      if (mask->allows(static_cast<uint32_t>(vocabulary.token_at_rank(rank)))) try_token(rank, 0);
+      if (mask->allows(static_cast<uint32_t>(vocabulary.token_at_rank(rank)))) try_token(rank, false);
   }
-  for (const uint32_t rank : suspects.ranks) try_token(rank, 0);
-  // What a token may hold twice is no longer than it.
-  for (const uint32_t rank : suspects.doubles)
-    try_token(rank, static_cast<size_t>(vocabulary.longest_token()));
+  for (const uint32_t rank : suspects.ranks) try_token(rank, false);
+  for (const uint32_t rank : suspects.doubles) try_token(rank, true);
   if (removed.empty()) return mask;
   return masks_->add(Row::changed(vocabulary, *mask, {}, removed));
 }

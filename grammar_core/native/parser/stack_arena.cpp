@@ -141,9 +141,11 @@ int32_t StackArena::with_key(int32_t set, int32_t key, bool adds) {
     } else if (adds) {
       copy.keys = key_sets_.with(copy.keys, key);
       lists.emplace(node, intern_node(copy));
+    } else {
+      lists.emplace(node, node);  // what is below is of no interest
     }
   }
-  return lists.empty() ? set : with_replaced(set, std::move(lists));
+  return with_replaced(set, std::move(lists));
 }
 
 std::vector<int32_t> StackArena::unended_members(int32_t set) const {
