@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from grammar_core.deadline import check
+from grammar_core.diagnostics.repetitions import Repetitions
 from grammar_core.errors import GrammarError, GrammarLimitError
 from grammar_core.ir.derivation_graph import (
     FREE,
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 MAX_SENTENCE = 1_000_000
 """The longest shortest sentence, in characters and steps of its derivation, that sampling writes out."""
 
+MAX_DRAWS = 200
+"""How often a sentence is drawn in which keys come twice that may not."""
+
 _STEPS_PER_CHARACTER = 20
 _FIRST_STEPS = 1_000
 _LEAVE_RULE = -1
@@ -56,6 +60,7 @@ def sample_sentences(
     """`count` sentences of the rules; see `Grammar.sample`."""
     if count < 0 or max_length < 0:
         raise ValueError("the number of sentences and max_length must not be negative")
+    repetitions = Repetitions(rules, root)
     rules = expand_macros(rules, but=(TagDispatch,))
     graph = DerivationGraph(rules)
     cheapest = graph.cost_of_rule(root)
@@ -72,7 +77,17 @@ def sample_sentences(
     }
     if any(rule.options.lazy for rule in rules):
         sampler.whole_graph = DerivationGraph(expand_macros(rules))
-    return [sampler.sentence(graph.rule_parts[root]) for _ in range(count)]
+    return [_without_repetition(sampler, graph.rule_parts[root], repetitions) for _ in range(count)]
+
+
+def _without_repetition(sampler: _Sampler, root: int, repetitions: Repetitions) -> str:
+    """A sentence in which no key comes twice that may not, which the derivation does not see to."""
+    for _ in range(MAX_DRAWS):
+        sentence = sampler.sentence(root)
+        if repetitions.find(sentence.encode()) is None:
+            return sentence
+    message = f"Of {MAX_DRAWS} sentences drawn, keys come twice in all that may come once"
+    raise GrammarLimitError(message, limit="draws", value=MAX_DRAWS)
 
 
 class _Budget:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import time
 
@@ -162,3 +163,22 @@ def test_budgets_end_rules_before_their_markers(limit: int) -> None:
         assert matcher.is_completed()
         assert all(len(x) <= limit or x.endswith(("--", "-!")) for x in sentence.split(".")), sentence
     assert any("-" in sentence for sentence in sentences) == (limit > 0)
+
+
+def test_keys_do_not_come_twice() -> None:
+    """Found when strings of a list were drawn that are to be unique."""
+    tags = {
+        "type": "array",
+        "items": {"type": "string", "pattern": "^a+$"},
+        "uniqueItems": True,
+        "minItems": 3,
+    }
+    sentences = Grammar.from_json_schema(tags).sample(10)
+    values = [json.loads(sentence) for sentence in sentences]
+    assert [value for value in values if len(set(value)) < len(value)] == []
+
+
+def test_keys_that_cannot_but_come_twice_are_an_error() -> None:
+    grammar = Grammar.from_ebnf('root ::= Members((m, "repeatable distinct"), min=2)\nm ::= "\\"a\\""')
+    with pytest.raises(GrammarLimitError, match="200 sentences"):
+        grammar.sample()
