@@ -116,9 +116,10 @@ struct GrammarSource {
 //   0 offset length | 1 count (low high)* | 2 rule | 3 count | 4 count | 5 min max (-1: unbounded)
 //   7 states min max (-1: unbounded) accepting (state)* edges (from to)* | 8 negated count (id)*
 //   10 count (offset length)*
-//   9 members separator? ordered min max (-1: unbounded) (required repeatable distinct)* implications (from
-//   to)* 6 lazy capture temperature max_tokens max_chars stop_capture suffix_bytes stop_bytes body_rule
-//   marker_rule: end of a rule, with its options (-1: none); the temperature's bits as an integer
+//   9 members separator? ordered min max (-1: unbounded) (required repeatable distinct)*
+//     implications (from to)*
+//   6 lazy capture temperature max_tokens max_chars stop_capture suffix_bytes stop_bytes body_rule
+//     marker_rule: end of a rule, with its options (-1: none); the temperature's bits as an integer
 // Throws InvalidGrammar for a malformed program.
 GrammarSource decode_program(std::span<const int64_t> program, std::string literals,
                              std::vector<std::string> rule_names, int32_t root);

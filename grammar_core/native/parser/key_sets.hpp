@@ -41,13 +41,13 @@ class KeySets {
   bool contains(int32_t set, int32_t key) const;
   // Whether some token may hold one of the set's keys.
   bool is_in_tokens(int32_t set) const { return sets_[set].in_tokens != kEmpty; }
-  // Calls `visit(key)` for each key of a set that tokens may hold as a whole, or that they may end from its
-  // beginning on.
+  // Calls `visit(key)` for each key of a set that tokens may hold as a whole.
   template <typename Visit>
   void for_each_in_tokens(int32_t set, Visit visit) const {
     for (set = sets_[set].in_tokens; set != kEmpty; set = sets_[sets_[set].before].in_tokens)
       visit(sets_[set].key);
   }
+  // Calls `visit(key)` for each key of a set that tokens may end from the key's beginning on.
   template <typename Visit>
   void for_each_ending(int32_t set, Visit visit) const {
     for (set = sets_[set].ending; set != kEmpty; set = sets_[sets_[set].before].ending) visit(sets_[set].key);
