@@ -43,8 +43,8 @@ class Deadline {
  private:
   static constexpr uint32_t kTicksPerCheck = 64;
 
-  static thread_local Deadline* current_;
-  static thread_local uint32_t ticks_;
+  static constinit thread_local Deadline* current_;
+  static constinit thread_local uint32_t ticks_;
   double seconds_;
   double end_ = 0;
   std::shared_ptr<const Cancellation> cancellation_;

@@ -26,35 +26,44 @@ struct TripleHash {
 // Not thread-safe. Ids count from 0 in order of appearance.
 class SequenceInterner {
  public:
-  SequenceInterner() : slots_(64, -1) { offsets_.push_back(0); }
+  SequenceInterner() : slots_(64, -1) { entries_.push_back({0, 0}); }
 
-  int32_t size() const { return static_cast<int32_t>(offsets_.size()) - 1; }
+  int32_t size() const { return static_cast<int32_t>(entries_.size()) - 1; }
   std::span<const int32_t> operator[](int32_t id) const {
-    return {words_.data() + offsets_[id], words_.data() + offsets_[id + 1]};
+    return {words_.data() + entries_[id].begin, words_.data() + entries_[id + 1].begin};
   }
 
   int32_t intern(std::span<const int32_t> words) {
     const auto hash = static_cast<uint32_t>(hash_words(words));
     size_t i = hash & (slots_.size() - 1);
     for (; slots_[i] >= 0; i = (i + 1) & (slots_.size() - 1))
-      if (hashes_[slots_[i]] == hash && equal((*this)[slots_[i]], words)) return slots_[i];
+      if (entries_[slots_[i]].hash == hash && equal((*this)[slots_[i]], words)) return slots_[i];
     const int32_t id = size();
+    if (id == 0) {
+      entries_.reserve(kLikely);
+      words_.reserve(4 * kLikely);
+    }
     words_.insert(words_.end(), words.begin(), words.end());
-    offsets_.push_back(words_.size());
-    hashes_.push_back(hash);
+    entries_.back().hash = hash;
+    entries_.push_back({words_.size(), 0});
     slots_[i] = id;
-    if (2 * offsets_.size() > slots_.size()) rehash();
+    if (2 * entries_.size() > slots_.size()) rehash();
     return id;
   }
 
   void clear() { *this = SequenceInterner(); }
 
   size_t memory_bytes() const {
-    return words_.capacity() * sizeof(int32_t) + offsets_.capacity() * sizeof(size_t) +
-           (slots_.capacity() + hashes_.capacity()) * sizeof(int32_t);
+    return (words_.capacity() + slots_.capacity()) * sizeof(int32_t) + entries_.capacity() * sizeof(Entry);
   }
 
  private:
+  static constexpr size_t kLikely = 48;  // sequences
+  struct Entry {
+    size_t begin;  // in `words_`; the last entry is the end of the sequence before it
+    uint32_t hash;
+  };
+
   static bool equal(std::span<const int32_t> a, std::span<const int32_t> b) {
     if (a.size() != b.size()) return false;
     for (size_t i = 0; i < a.size(); ++i)
@@ -65,15 +74,14 @@ class SequenceInterner {
   void rehash() {
     slots_.assign(4 * slots_.size(), -1);
     for (int32_t id = 0; id < size(); ++id) {
-      size_t i = hashes_[id] & (slots_.size() - 1);
+      size_t i = entries_[id].hash & (slots_.size() - 1);
       while (slots_[i] >= 0) i = (i + 1) & (slots_.size() - 1);
       slots_[i] = id;
     }
   }
 
   std::vector<int32_t> words_;
-  std::vector<size_t> offsets_;
-  std::vector<uint32_t> hashes_;
+  std::vector<Entry> entries_;
   std::vector<int32_t> slots_;
 };
 

@@ -49,9 +49,10 @@ void MacroAutomaton::account(size_t bytes) {
         "The grammar's automaton needs more than " + std::to_string(kMemoryLimit >> 20) + " MiB");
 }
 
-int32_t MacroAutomaton::intern_context(std::vector<std::pair<int32_t, int32_t>> wanted) {
+int32_t MacroAutomaton::intern_context(Calls wanted) {
   std::sort(wanted.begin(), wanted.end());
-  std::vector<int32_t> key;
+  std::vector<int32_t>& key = context_key_;
+  key.clear();
   for (const auto& [symbol, reports] : wanted) {
     if (!key.empty() && key[key.size() - 2] == symbol) {
       key.back() = union_reports(key.back(), reports);
@@ -61,7 +62,7 @@ int32_t MacroAutomaton::intern_context(std::vector<std::pair<int32_t, int32_t>> 
     }
   }
   const int32_t id = context_keys_.intern(key);
-  if (id == static_cast<int32_t>(contexts_.size())) contexts_.emplace_back().wanted = std::move(key);
+  if (id == static_cast<int32_t>(contexts_.size())) contexts_.emplace_back().wanted = key;
   if (contexts_[id].start == kNone) {  // new, or a limit stopped an earlier attempt
     contexts_[id].corners.clear();
     const int32_t start = build_start(id);
@@ -107,14 +108,17 @@ void MacroAutomaton::begin_set() {
 void MacroAutomaton::add_state(int32_t nfa_state) {
   reached_.clear();
   reach(nfa_state);
+  uint32_t visited = 0;
   while (!reached_.empty()) {
     const int32_t s = reached_.back();
     reached_.pop_back();
-    TimeLimit::tick();
-    if (nfa_.has_edges(s) || nfa_.accepts(s) >= 0) set_.push_back(s);
-    if (nfa_.accepts(s) >= 0) accepted_.push_back(nfa_.accepts(s));
+    ++visited;
+    const int32_t accepted = nfa_.accepts(s);
+    if (accepted >= 0 || nfa_.has_edges(s)) set_.push_back(s);
+    if (accepted >= 0) accepted_.push_back(accepted);
     for (const int32_t target : nfa_.empty_edges(s)) reach(target);
   }
+  TimeLimit::tick(visited);
 }
 
 void MacroAutomaton::reach(int32_t nfa_state) {
@@ -155,11 +159,13 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   states.clear();
   // A lazy rule ends where it first can.
   const bool ends_here = contexts_[context].lazy && reports != 0;
+  const int32_t early_end = nfa_.symbols()[contexts_[context].wanted[0]].early;
   bool has_calls = false, has_corners = false, has_counters = false, has_tokens = false, goes_on = false;
   for (const int32_t s : set_) {
     if (!nfa_.has_edges(s) || ends_here) continue;
     states.push_back(s);
-    goes_on |= !is_early_state(context, s);
+    // What only follows the end of an occurrence is no way on for it.
+    goes_on |= early_end < 0 || nfa_.owner(s) != early_end;
     has_tokens |= !nfa_.token_edges(s).empty();
     for (const CallEdge& call : nfa_.call_edges(s)) {
       const bool is_counter = nfa_.symbols()[call.symbol].is_counter();
@@ -188,8 +194,14 @@ int32_t MacroAutomaton::intern_state(int32_t context, bool is_start, int32_t rep
   ByteSet live, live_classes;
   for (const int32_t s : states)
     for (const ByteEdge& edge : nfa_.byte_edges(s)) {
-      live.add_range(edge.low, edge.high);
-      live_classes.add_range(nfa_.class_of(edge.low), nfa_.class_of(edge.high));
+      const uint8_t first = nfa_.class_of(edge.low);
+      if (edge.low == edge.high) {  // as most are, inside a key
+        live.add(edge.low);
+        live_classes.add(first);
+      } else {
+        live.add_range(edge.low, edge.high);
+        live_classes.add_range(first, nfa_.class_of(edge.high));
+      }
     }
   const int live_count = live_classes.size();
   account(sizeof(MacroState) + live_count * sizeof(int32_t) + 64);
@@ -226,12 +238,6 @@ bool MacroAutomaton::ends_early(int32_t context) const {
   return early >= 0 && in_set_[nfa_.symbols()[early].accept] == set_number_;
 }
 
-// Whether a state only follows what an occurrence may end after, and is no way on for it.
-bool MacroAutomaton::is_early_state(int32_t context, int32_t nfa_state) const {
-  const int32_t early = nfa_.symbols()[contexts_[context].wanted[0]].early;
-  return early >= 0 && nfa_.owner(nfa_state) == early;
-}
-
 // What a call that returns to `nfa_state` reports at once, if it can do nothing else; 0 if it can go on.
 int32_t MacroAutomaton::tail_reports(int32_t context, int32_t nfa_state) {
   const uint64_t key = static_cast<uint64_t>(context) << 32 | static_cast<uint32_t>(nfa_state);
@@ -264,9 +270,11 @@ void MacroAutomaton::compute_calls(int32_t id) {
   MacroState& m = states_[id];
   if (m.calls_ready.load(std::memory_order_relaxed)) return;
   m.counter_calls.clear();  // of an attempt that a limit stopped
-  std::vector<std::pair<int32_t, int32_t>> called, tail_called, counted, tail_counted;
-  const std::vector<int32_t> states(state_sets_[m.states].begin(), state_sets_[m.states].end());
-  for (const int32_t s : states)
+  Calls &called = calls_.ordinary, &tail_called = calls_.tail, &counted = calls_.counted,
+        &tail_counted = calls_.tail_counted;
+  for (Calls* calls : {&called, &tail_called, &counted, &tail_counted}) calls->clear();
+  calling_.assign(state_sets_[m.states].begin(), state_sets_[m.states].end());
+  for (const int32_t s : calling_)
     for (const CallEdge& call : nfa_.call_edges(s)) {
       const bool is_counter = nfa_.symbols()[call.symbol].is_counter();
       if (m.is_start && (!is_counter || is_corner(m.context, call))) continue;
@@ -278,7 +286,7 @@ void MacroAutomaton::compute_calls(int32_t id) {
     }
   if (!called.empty()) m.call_start = contexts_[intern_context(called)].start;
   if (!tail_called.empty()) m.tail_call_start = contexts_[intern_context(tail_called)].start;
-  const auto add_counters = [&](std::vector<std::pair<int32_t, int32_t>>& calls, bool tail) {
+  const auto add_counters = [&](Calls& calls, bool tail) {
     std::sort(calls.begin(), calls.end());
     calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
     for (const auto& [symbol_id, reports] : calls) {
@@ -296,16 +304,18 @@ void MacroAutomaton::compute_calls(int32_t id) {
   add_counters(tail_counted, true);
   m.only_waits =
       !m.is_start && !m.has_tokens && called.empty() && tail_called.empty() &&
-      std::all_of(states.begin(), states.end(), [&](int32_t s) { return nfa_.byte_edges(s).empty(); });
+      std::all_of(calling_.begin(), calling_.end(), [&](int32_t s) { return nfa_.byte_edges(s).empty(); });
   m.calls_ready.store(true, std::memory_order_release);
 }
 
 int32_t MacroAutomaton::intern_counter(Counter counter) {
   const auto low = [](int64_t v) { return static_cast<int32_t>(v); };
   const auto high = [](int64_t v) { return static_cast<int32_t>(v >> 32); };
-  const int32_t id = counter_keys_.intern(std::vector<int32_t>{
-      low(counter.max_tokens), low(counter.max_chars), low(counter.min), high(counter.min), low(counter.max),
-      high(counter.max), counter.reports, counter.body_start, counter.paths, counter.has_key});
+  const int32_t key[] = {low(counter.max_tokens), low(counter.max_chars), low(counter.min),
+                         high(counter.min),       low(counter.max),       high(counter.max),
+                         counter.reports,         counter.body_start,     counter.paths,
+                         counter.has_key};
+  const int32_t id = counter_keys_.intern(key);
   if (id == static_cast<int32_t>(counters_.size())) counters_.emplace_back() = counter;
   return id;
 }

@@ -124,11 +124,6 @@ class MacroAutomaton {
   std::vector<int32_t> reading_states(int32_t id);
   // The macro-state of a lone Nfa state in the frame of state `id`.
   int32_t state_of(int32_t id, int32_t nfa_state);
-  // Whether two byte classes are known to lead to the same state.
-  bool moves_alike(int32_t id, int a, int b) const {
-    const int32_t target = known_next(id, a);
-    return target != kUnknown && target == known_next(id, b);
-  }
   // The macro-state with its calls filled in.
   const MacroState& with_calls(int32_t id) {
     const MacroState& m = states_[id];
@@ -247,7 +242,10 @@ class MacroAutomaton {
   int32_t path_start(const CountedPaths& paths, int32_t state);
   int64_t iterations_needed(int32_t context, std::span<const int32_t> states) const;
 
-  int32_t intern_context(std::vector<std::pair<int32_t, int32_t>> wanted);
+  int32_t target_of(int32_t context, std::span<const int32_t> targets);
+  int32_t lone_target(int32_t context, int32_t target);
+  using Calls = std::vector<std::pair<int32_t, int32_t>>;  // symbols and what each reports
+  int32_t intern_context(Calls wanted);
   int32_t build_start(int32_t context);
   void begin_set();
   void add_state(int32_t nfa_state);
@@ -266,7 +264,6 @@ class MacroAutomaton {
   ByteTargets byte_targets(std::span<const int32_t> states);
   bool completes_options() const;
   bool ends_early(int32_t context) const;
-  bool is_early_state(int32_t context, int32_t nfa_state) const;
   bool is_corner(int32_t context, const CallEdge& call) const;
   const ActiveTemperatures& temperatures_of(int32_t id, int32_t reports);
   ActiveTemperatures compute_temperatures(int32_t id, int32_t reports);
@@ -293,6 +290,10 @@ class MacroAutomaton {
   std::unordered_map<uint64_t, ActiveTemperatures> known_temperatures_;
   std::vector<Context> contexts_;
   TablePool<std::atomic<int32_t>> tables_;
+  struct LoneTarget {
+    int32_t context = kNone, target = kNone, state = kNone;
+  };
+  std::array<LoneTarget, 256> lone_targets_;  // the last ones, by `target`
   std::deque<std::vector<NextIteration>> iteration_lists_;
   std::unordered_map<int32_t, std::vector<int32_t>> frame_shapes_;  // by macro-state
   struct SymbolShape {
@@ -303,7 +304,10 @@ class MacroAutomaton {
   std::unordered_map<int32_t, SymbolShape> symbol_shapes_;
   std::unordered_map<uint64_t, int32_t> tail_reports_;
   std::vector<int32_t> set_, accepted_, edge_states_, captured_now_, reached_, reported_, owners_,
-      narrow_key_, edge_targets_, other_targets_;
+      narrow_key_, edge_targets_, other_targets_, calling_, context_key_;
+  struct {
+    Calls ordinary, tail, counted, tail_counted;
+  } calls_;
   std::vector<uint32_t> in_set_, owner_in_set_;
   uint32_t set_number_ = 0;
   size_t own_bytes_ = 0;

@@ -1,6 +1,7 @@
 // The byte edges of macro-states: where they lead, and what they say without being followed.
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <vector>
 
 #include "automaton/macro_automaton.hpp"
@@ -18,9 +19,8 @@ int32_t MacroAutomaton::compute_next(int32_t id, int byte_class) {
   const std::lock_guard lock(mutex_);
   MacroState& m = states_[id];
   const EdgeRange range = edge_range(m, nfa_.representative(byte_class), edge_targets_);
-  begin_set();
-  for (const int32_t target : edge_targets_) add_state(target);
-  const int32_t target = set_.empty() ? kNone : close_set(m.context);
+  const int32_t target = edge_targets_.size() == 1 ? lone_target(m.context, edge_targets_[0])
+                                                   : target_of(m.context, edge_targets_);
   note_next(m, range, target);
   size_t edges = 0;
   for (const int32_t s : state_sets_[m.states]) edges += nfa_.byte_edges(s).size();
@@ -37,14 +37,30 @@ int32_t MacroAutomaton::compute_next(int32_t id, int byte_class) {
   return target;
 }
 
+// The state that some states of the Nfa and what they reach make up.
+int32_t MacroAutomaton::target_of(int32_t context, std::span<const int32_t> targets) {
+  begin_set();
+  for (const int32_t target : targets) add_state(target);
+  return set_.empty() ? kNone : close_set(context);
+}
+
+// The same for a single one, as most bytes lead to; many states share theirs.
+int32_t MacroAutomaton::lone_target(int32_t context, int32_t target) {
+  LoneTarget& known = lone_targets_[static_cast<uint32_t>(target) % lone_targets_.size()];
+  if (known.context != context || known.target != target)
+    known = {context, target, target_of(context, {&target, 1})};
+  return known.state;
+}
+
 // Where a byte leads to from the states of `m`, and the bytes around it with the same edges.
 MacroAutomaton::EdgeRange MacroAutomaton::edge_range(const MacroState& m, uint8_t byte,
                                                      std::vector<int32_t>& targets) {
   targets.clear();
   int low = 0, high = 255;
-  for (const int32_t s : state_sets_[m.states])
+  size_t edges = 0;
+  for (const int32_t s : state_sets_[m.states]) {
+    edges += nfa_.byte_edges(s).size();
     for (const ByteEdge& e : nfa_.byte_edges(s)) {
-      TimeLimit::tick();
       if (e.high < byte) {
         low = std::max(low, e.high + 1);
       } else if (e.low > byte) {
@@ -55,6 +71,8 @@ MacroAutomaton::EdgeRange MacroAutomaton::edge_range(const MacroState& m, uint8_
         targets.push_back(e.target);
       }
     }
+  }
+  TimeLimit::tick(static_cast<uint32_t>(edges));
   return {static_cast<uint8_t>(low), static_cast<uint8_t>(high)};
 }
 

@@ -12,6 +12,7 @@
 namespace syntagma {
 namespace {
 
+constexpr size_t kLikelyShape = 96;      // numbers
 constexpr size_t kLargestShape = 4'000;  // states up to which frames are shared between grammars
 
 // Adds every set to the sets of its users until nothing changes.
@@ -48,6 +49,7 @@ std::vector<int32_t> Nfa::shape(std::span<const int32_t> states, int32_t symbol,
   if (calls_something_[symbol]) return {};
   numbers_.resize(state_count(), 0);
   std::vector<int32_t> words;
+  words.reserve(kLikelyShape);
   // A number that another call has left is not that of the state.
   const auto number = [&](int32_t state) {
     const auto known = static_cast<size_t>(numbers_[state]);

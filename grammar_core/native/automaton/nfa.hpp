@@ -151,11 +151,12 @@ class Nfa {
   // Byte classes: bytes of one class take the same edges everywhere.
   int class_count() const { return class_count_; }
   uint8_t class_of(uint8_t byte) const { return class_of_[byte]; }
-  // Whether the class has a single byte.
-  bool is_single(int byte_class) const {
-    const int next = byte_class + 1 < class_count_ ? representative_[byte_class + 1] : 256;
-    return next == representative_[byte_class] + 1;
+  // The first byte of the next class, or 256: the bytes of a class are a range.
+  int end_of_class(int byte_class) const {
+    return byte_class + 1 < class_count_ ? representative_[byte_class + 1] : 256;
   }
+  // Whether the class has a single byte.
+  bool is_single(int byte_class) const { return end_of_class(byte_class) == representative_[byte_class] + 1; }
   uint8_t representative(int byte_class) const { return representative_[byte_class]; }
 
   // The automaton that is reached from `states` of a symbol, as numbers: equal for equal automata, whatever

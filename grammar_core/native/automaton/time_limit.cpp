@@ -21,8 +21,8 @@ void throw_time_exceeded(const std::string& what, double seconds) {
       what + " takes more than " + std::to_string(seconds).substr(0, 4) + " seconds of processor time");
 }
 
-thread_local uint32_t TimeLimit::ticks_ = 0;
-thread_local TimeLimit* TimeLimit::current_ = nullptr;
+constinit thread_local uint32_t TimeLimit::ticks_ = 0;
+constinit thread_local TimeLimit* TimeLimit::current_ = nullptr;
 
 TimeLimit::TimeLimit(const char* what, double seconds)
     : what_(what), seconds_(seconds), end_(-1), outer_(current_) {

@@ -30,8 +30,8 @@ class TimeLimit {
   static constexpr uint32_t kTicksPerCheck = 1 << 16;
   static void check();
 
-  static thread_local uint32_t ticks_;
-  static thread_local TimeLimit* current_;
+  static constinit thread_local uint32_t ticks_;
+  static constinit thread_local TimeLimit* current_;
   const char* what_;
   double seconds_;
   double end_;

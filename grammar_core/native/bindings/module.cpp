@@ -28,7 +28,7 @@ namespace {
 bool fill(Matcher& matcher, uint32_t* words) {
   if (!matcher.fill_mask_quickly(words)) {
     const nb::gil_scoped_release release;
-    matcher.fill_mask(words);
+    matcher.work_out_mask(words);
   }
   return !matcher.mask_allows_all();
 }

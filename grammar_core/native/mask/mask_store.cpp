@@ -53,6 +53,12 @@ StackNode MaskStore::relative_counter(const StackNode& node) const {
 // parents do is looked up when the frame ends. Counts within counts are followed down to the first parents
 // that are none: looked up one by one, their exits would be as many as the pairs of counts.
 std::vector<MaskStore::CounterPath> MaskStore::counter_paths(StackArena& arena, int32_t parents) {
+  if (arena.parents(parents).size() == 1) {  // as mostly
+    const int32_t node = arena.parents(parents)[0];
+    const StackNode& top = arena.node(node);
+    if (!top.is_counter()) return {{{}, parents}};
+    if (happens_once(top)) return {{{node}, top.parents}};
+  }
   std::vector<CounterPath> found, pending(1);
   pending[0].below = parents;
   while (!pending.empty()) {

@@ -12,6 +12,7 @@ constexpr size_t kMostListed = 256;   // tokens up to which a list is smaller th
 constexpr size_t kMostFlipped = 128;  // tokens up to which words and a list are about as fast as words alone
 
 constexpr size_t kFewIds = 32;
+constexpr size_t kBlock = 16;  // words that are counted together
 
 uint32_t bit_of(uint32_t id) { return uint32_t{1} << (id % 32); }
 
@@ -21,6 +22,16 @@ size_t total(std::span<const RankRange> ranges) {
   return sum;
 }
 
+struct Bits {
+  std::vector<uint64_t> words, touched;  // nothing but zeros between calls
+};
+
+// Out of line, so that the address is not worked out at each use.
+[[gnu::noinline]] Bits& bits_of_thread() {
+  static thread_local Bits bits;
+  return bits;
+}
+
 // Sorts the ids by setting bits, which most lists are long enough for, and drops those that come twice.
 void sort_ids(const Vocabulary& vocabulary, std::vector<uint32_t>& ids) {
   if (ids.size() <= kFewIds) {
@@ -28,7 +39,7 @@ void sort_ids(const Vocabulary& vocabulary, std::vector<uint32_t>& ids) {
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
     return;
   }
-  static thread_local std::vector<uint64_t> words, touched;  // nothing but zeros between calls
+  auto& [words, touched] = bits_of_thread();
   const size_t word_count = static_cast<size_t>(vocabulary.size()) / 64 + 1;
   if (words.size() < word_count) {
     words.resize(word_count, 0);
@@ -38,13 +49,14 @@ void sort_ids(const Vocabulary& vocabulary, std::vector<uint32_t>& ids) {
     words[id / 64] |= uint64_t{1} << (id % 64);
     touched[id / 4096] |= uint64_t{1} << (id / 64 % 64);
   }
-  ids.clear();
+  size_t sorted = 0;
   for (size_t i = 0; i < touched.size(); ++i)
     for (; touched[i] != 0; touched[i] &= touched[i] - 1) {
       const size_t at = 64 * i + std::countr_zero(touched[i]);
       for (; words[at] != 0; words[at] &= words[at] - 1)
-        ids.push_back(static_cast<uint32_t>(64 * at + std::countr_zero(words[at])));
+        ids[sorted++] = static_cast<uint32_t>(64 * at + std::countr_zero(words[at]));
     }
+  ids.resize(sorted);
 }
 
 std::vector<uint32_t> ids_of(const Vocabulary& vocabulary, std::span<const RankRange> ranges) {
@@ -85,9 +97,11 @@ Row Row::with_flipped(const Vocabulary& vocabulary, std::shared_ptr<const MaskWo
   row.base_ = std::move(base);
   row.flipped_ = std::move(flipped);
   if (row.flipped_.size() <= (row.base_ == nullptr ? kMostListed : kMostFlipped)) return row;
-  std::vector<uint32_t> words(vocabulary.mask_words());
-  row.write(vocabulary, words.data());
-  return from_words(std::move(words));
+  std::vector<uint32_t> words = row.words(vocabulary);
+  if (row.base_ != nullptr) return from_words(std::move(words));
+  row = {};  // too many to be listed
+  row.base_ = std::make_shared<MaskWords>(std::move(words));
+  return row;
 }
 
 Row Row::from_sorted_ranges(const Vocabulary& vocabulary, std::span<const RankRange> ranges) {
@@ -149,17 +163,15 @@ Row Row::from_stop_tokens(const Vocabulary& vocabulary) {
 }
 
 Row Row::intersect(const Vocabulary& vocabulary, const Row& row, std::span<const uint32_t> words) {
-  std::vector<uint32_t> common(vocabulary.mask_words());
-  row.write(vocabulary, common.data());
+  std::vector<uint32_t> common = row.words(vocabulary);
   for (size_t i = 0; i < common.size(); ++i) common[i] &= words[i];
   return from_words(std::move(common));
 }
 
 Row Row::merge(const Vocabulary& vocabulary, const Row& a, const Row& b) {
   if (a.base_ != nullptr && b.base_ != nullptr && a.base_ != b.base_) {
-    std::vector<uint32_t> words(vocabulary.mask_words());
-    a.write(vocabulary, words.data());
-    b.add_to(vocabulary, words.data());
+    std::vector<uint32_t> words = a.words(vocabulary);
+    b.add_to(words);
     return from_words(std::move(words));
   }
   const std::shared_ptr<const MaskWords>& base = a.base_ != nullptr ? a.base_ : b.base_;
@@ -194,11 +206,13 @@ Row Row::unite(const Vocabulary& vocabulary, std::span<const Row* const> rows) {
   }
   if (!have_one_base) {
     std::vector<uint32_t> words(vocabulary.mask_words(), 0);
-    for (const Row* row : rows) row->add_to(vocabulary, words.data());
+    for (const Row* row : rows) row->add_to(words);
     return from_words(std::move(words));
   }
   sort_ids(vocabulary, listed);
-  Row united = with_flipped(vocabulary, nullptr, std::move(listed));
+  if (based == nullptr) return with_flipped(vocabulary, nullptr, std::move(listed));
+  Row united;
+  united.flipped_ = std::move(listed);  // however many: there are words to come
   for (const Row* row : rows)
     if (row->base_ != nullptr) united = merge(vocabulary, united, *row);
   return united;
@@ -220,15 +234,19 @@ Row Row::changed(const Vocabulary& vocabulary, const Row& row, std::span<const R
 
 Row Row::from_words(std::vector<uint32_t> words) {
   Row row;
+  size_t count = 0;
+  for (size_t i = 0; i < words.size() && count <= kMostListed;) {
+    const size_t end = std::min(i + kBlock, words.size());
+    for (; i < end; ++i) count += std::popcount(words[i]);
+  }
+  if (count > kMostListed) {
+    row.base_ = std::make_shared<MaskWords>(std::move(words));
+    return row;
+  }
+  row.flipped_.reserve(count);
   for (size_t i = 0; i < words.size(); ++i)
-    for (uint32_t word = words[i]; word != 0; word &= word - 1) {
-      if (row.flipped_.size() == kMostListed) {
-        row.flipped_ = {};
-        row.base_ = std::make_shared<MaskWords>(std::move(words));
-        return row;
-      }
+    for (uint32_t word = words[i]; word != 0; word &= word - 1)
       row.flipped_.push_back(static_cast<uint32_t>(32 * i + std::countr_zero(word)));
-    }
   return row;
 }
 
@@ -271,19 +289,29 @@ void Row::write(const Vocabulary& vocabulary, uint32_t* words) const {
   for (const uint32_t id : flipped_) words[id / 32] ^= bit_of(id);
 }
 
-void Row::add_to(const Vocabulary& vocabulary, uint32_t* words) const {
+std::vector<uint32_t> Row::words(const Vocabulary& vocabulary) const {
+  std::vector<uint32_t> words =
+      base_ != nullptr ? base_->words() : std::vector<uint32_t>(vocabulary.mask_words(), 0);
+  for (const uint32_t id : flipped_) words[id / 32] ^= bit_of(id);
+  return words;
+}
+
+void Row::add_to(std::span<uint32_t> words) const {
   if (base_ == nullptr) {
     for (const uint32_t id : flipped_) words[id / 32] |= bit_of(id);
     return;
   }
-  std::vector<uint32_t> copy;
-  const uint32_t* mine = base_->words().data();
-  if (!flipped_.empty()) {
-    copy.resize(vocabulary.mask_words());
-    write(vocabulary, copy.data());
-    mine = copy.data();
+  // Where the base is wrong, what was there is looked at first.
+  std::vector<bool> allowed;
+  allowed.reserve(flipped_.size());
+  for (const uint32_t id : flipped_)
+    allowed.push_back(!base_allows(id) || (words[id / 32] & bit_of(id)) != 0);
+  const std::span<const uint32_t> base = base_->words();
+  for (size_t i = 0; i < base.size(); ++i) words[i] |= base[i];
+  for (size_t i = 0; i < flipped_.size(); ++i) {
+    uint32_t& word = words[flipped_[i] / 32];
+    word = allowed[i] ? word | bit_of(flipped_[i]) : word & ~bit_of(flipped_[i]);
   }
-  for (int32_t i = 0; i < vocabulary.mask_words(); ++i) words[i] |= mine[i];
 }
 
 }  // namespace syntagma

@@ -40,8 +40,10 @@ class Row {
   bool allows(uint32_t id) const;
   // Writes the mask's words.
   void write(const Vocabulary& vocabulary, uint32_t* words) const;
+  // The mask's words.
+  std::vector<uint32_t> words(const Vocabulary& vocabulary) const;
   // Adds the allowed tokens to the mask at `words`.
-  void add_to(const Vocabulary& vocabulary, uint32_t* words) const;
+  void add_to(std::span<uint32_t> words) const;
   uint64_t hash() const;
   // Whether the same tokens are allowed, kept in the same form.
   bool equals(const Row& other) const;

@@ -115,7 +115,7 @@ void VocabularyWalk::walk_nodes(uint32_t first, uint32_t end, bool counted, Leav
   for (uint32_t node = first; node < end;) {
     const TrieNode& n = trie[node];
     __builtin_prefetch(&trie[0] + n.subtree_end);
-    TimeLimit::tick();
+    count_node();
     ++visited_;
     const PathEntry& before = path_[n.depth - 1];
     const auto [state, reading] =
@@ -235,10 +235,7 @@ void VocabularyWalk::walk_root(int32_t start, const ByteSet& bytes, bool counted
 
 VocabularyWalk::BehindFirst VocabularyWalk::behind_first(int32_t state, Leaving leaving) {
   BehindFirst behind{state};
-  if (walker_.has_items(state)) {
-    behind.next = groups_of(walker_.live_bytes(state));
-    behind.loop = walker_.loop_groups(state);
-  }
+  if (walker_.has_items(state)) behind.next = groups_of(walker_.live_bytes(state));
   const int32_t reports = walker_.reports(state);
   if (reports != 0) behind.next |= leaving == Leaving::kFollowed ? follow(reports).groups : ~GroupSet{0};
   return behind;
@@ -250,9 +247,9 @@ void VocabularyWalk::walk_behind_first(uint8_t lead, int32_t start, const Behind
   const auto trie = vocabulary_.trie();
   const FirstCharacters& first = vocabulary_.first_characters();
   for (const FirstCharacters::Longer& longer : first.longer(lead)) {
-    TimeLimit::tick();
+    count_node();
     if ((longer.groups_below & behind.next) == 0) continue;
-    if ((longer.groups_below & ~behind.loop) == 0) {
+    if (walker_.loops_over(behind.state, longer.groups_below)) {
       add_consumed(findings.consumed, {longer.first_rank, longer.end_rank}, 0);
       continue;
     }
@@ -289,7 +286,7 @@ void VocabularyWalk::walk_plain(uint32_t node, const ConsumedText& text, bool co
   const auto unplain = text.plain->unplain_below(vocabulary_.trie()[node], node);
   for (size_t i = 0; i < unplain.size();) {
     const UnplainNode& n = unplain[i];
-    TimeLimit::tick();
+    count_node();
     add_consumed(findings.consumed, {rank, n.first_rank}, text.extra, text.is_total);
     const PathEntry& before = path_[n.depth - 1];
     const int32_t state = walker_.next(before.state, n.byte);
@@ -328,7 +325,7 @@ WalkFindings VocabularyWalk::run(int32_t start, const MergedTrie& rests, Leaving
   path_[0].enter(start, 0);
   for (uint32_t node = 1; node < rests.size();) {
     const MergedTrie::Node& n = rests.node(node);
-    TimeLimit::tick();
+    count_node();
     const int32_t before = path_[n.depth - 1].state;
     const int32_t state = walker_.next(before, n.byte);
     if (state == kNone) {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "automaton/time_limit.hpp"
 #include "mask/merged_trie.hpp"
 #include "mask/walk_automaton.hpp"
 #include "vocabulary/vocabulary.hpp"
@@ -16,6 +17,7 @@
 namespace syntagma {
 
 constexpr uint32_t kLargeSubtree = 256;  // nodes from which on it pays to look into what a state can read
+constexpr uint32_t kNodesPerTick = 32;   // that are told to the limit of time at once
 constexpr size_t kLongWalk = 2'000;      // nodes after which that pays below all nodes but the smallest
 
 // Tokens that are consumed, as ranks. After a token of c characters, c + `extra` iterations of the counter
@@ -118,6 +120,9 @@ class VocabularyWalk {
     int32_t reading = kNone;
   };
   Place next_place(const PathEntry& before, uint8_t byte);
+  void count_node() {
+    if (++nodes_ % kNodesPerTick == 0) TimeLimit::tick(kNodesPerTick);
+  }
   // Runs that a state reads, up to a length.
   struct ConsumedRuns {
     const ByteRuns* runs = nullptr;
@@ -130,11 +135,11 @@ class VocabularyWalk {
   bool reads_runs(int32_t start, bool counted, ConsumedRuns& consumed);
   void walk_around_runs(int32_t start, const ConsumedRuns& consumed, bool counted, Leaving leaving,
                         WalkFindings& findings);
-  // The state that all characters of a group of lead bytes lead to, the groups of bytes with which tokens go
-  // on from it or leave there, and of those that lead back to it.
+  // The state that all characters of a group of lead bytes lead to, and the groups of bytes with which tokens
+  // go on from it or leave there.
   struct BehindFirst {
     int32_t state = kNone;
-    GroupSet next = 0, loop = 0;
+    GroupSet next = 0;
   };
   BehindFirst behind_first(int32_t state, Leaving leaving);
   void walk_behind_first(uint8_t lead, int32_t start, const BehindFirst& behind, Leaving leaving,
@@ -177,6 +182,7 @@ class VocabularyWalk {
   WalkAutomaton walker_;
   int plain_walks_ = 0;  // under way, within one another
   size_t visited_ = 0;   // nodes of this walk
+  uint32_t nodes_ = 0;   // of all walks
   std::unordered_map<int32_t, Follow> follow_;
   std::map<ByteSet, int32_t> follow_ids_;
   std::vector<PathEntry> path_;  // by depth

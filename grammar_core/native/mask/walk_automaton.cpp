@@ -8,7 +8,6 @@ namespace {
 
 constexpr size_t kFewItems = 4;
 constexpr size_t kLikelyStates = 128;
-constexpr int kFewClasses = 32;
 
 }  // namespace
 
@@ -36,10 +35,10 @@ std::vector<Item> WalkAutomaton::items(int32_t state) const {
 }
 
 bool WalkAutomaton::compute_inner_frame(int32_t state) {
-  const std::vector<Item> all = items(state);
-  const bool has_inner =
-      all.size() <= kFewItems &&
-      std::any_of(all.begin(), all.end(), [&](const Item& item) { return is_inner_frame(item); });
+  const auto key = keys_[state];
+  bool has_inner = false;
+  for (size_t i = 1; i < key.size() && key.size() <= 1 + 2 * kFewItems && !has_inner; i += 2)
+    has_inner = is_inner_frame({key[i], key[i + 1]});
   states_[state].inner_frame = has_inner ? 1 : 0;
   return has_inner;
 }
@@ -56,9 +55,7 @@ bool WalkAutomaton::is_inner_frame(Item item) {
 }
 
 int32_t WalkAutomaton::reading_target(int32_t state, uint8_t byte) {
-  const auto key = keys_[state];
-  if (key.size() != 3) return kNone;
-  const int32_t lone = automaton_.state(key[1]).lone_state;
+  const int32_t lone = states_[state].lone;
   if (lone == kNone || known_next(state, byte) != kUnknown) return kNone;
   const int32_t target = automaton_.nfa().only_target(lone, byte);
   return target >= 0 && is_reading(target) ? target : kNone;
@@ -103,10 +100,10 @@ ByteSet WalkAutomaton::differing_bytes(int32_t a, int32_t b) {
 }
 
 bool WalkAutomaton::is_within_character(int32_t state) {
-  const std::vector<Item> all = items(state);
-  return states_[state].reports == 0 && std::all_of(all.begin(), all.end(), [&](const Item& item) {
-           return automaton_.is_within_character(item.macro);
-         });
+  const auto key = keys_[state];
+  bool is_within = states_[state].reports == 0;
+  for (size_t i = 1; i < key.size() && is_within; i += 2) is_within = automaton_.is_within_character(key[i]);
+  return is_within;
 }
 
 // Recurses for the rest of a character, which is three bytes at most.
@@ -116,13 +113,8 @@ bool WalkAutomaton::continue_alike(int32_t a, int32_t b) {
   const auto [known, added] = alike_.try_emplace(static_cast<uint64_t>(a) << 32 | static_cast<uint32_t>(b));
   if (!added) return known->second;
   bool alike = is_within_character(a) && is_within_character(b);
-  int previous_class = -1;
-  for (int byte = 0x80; alike && byte <= 0xBF; ++byte) {
-    const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(byte));
-    if (byte_class == previous_class) continue;
-    previous_class = byte_class;
+  for (int byte = 0x80; alike && byte <= 0xBF; byte = after_class(byte))
     alike = continue_alike(next(a, static_cast<uint8_t>(byte)), next(b, static_cast<uint8_t>(byte)));
-  }
   return alike_[static_cast<uint64_t>(a) << 32 | static_cast<uint32_t>(b)] = alike;
 }
 
@@ -155,6 +147,7 @@ int32_t WalkAutomaton::intern(std::span<const int32_t> key) {
     State& state = states_.emplace_back();
     state.reports = key[0];
     state.has_items = key.size() > 1;
+    if (key.size() == 3) state.lone = automaton_.state(key[1]).lone_state;
     set_iterations(key, state);
   }
   return id;
@@ -217,32 +210,36 @@ int32_t WalkAutomaton::compute_next(int32_t state, int byte_class) {
   return target;
 }
 
-// Notes what a byte does for others that move all frames of a state alike, as spaces do.
+// Notes what a byte does for the next ones that move all frames of a state alike, as spaces do.
 void WalkAutomaton::note_alike(int32_t state, int byte_class, int live_class) {
   State& s = states_[state];
   moving_.clear();
+  const auto add = [&](int32_t macro) {
+    const MacroState& m = automaton_.state(macro);
+    const auto reached = static_cast<uint8_t>(byte_class);
+    moving_.push_back({&m, m.live_classes.count_below(reached) + (m.live_classes.contains(reached) ? 1 : 0),
+                       automaton_.known_next(macro, byte_class)});
+  };
   for (const Item& item : items_) {
-    moving_.push_back(item.macro);
+    add(item.macro);
     const MacroState& m = automaton_.state(item.macro);
     if (!m.has_calls) continue;
     for (const int32_t start : {m.call_start, m.tail_call_start})
-      if (start != kNone) moving_.push_back(start);
+      if (start != kNone) add(start);
   }
-  const auto moves_alike = [&](int other) {
-    return std::all_of(moving_.begin(), moving_.end(),
-                       [&](int32_t macro) { return automaton_.moves_alike(macro, byte_class, other); });
-  };
-  const bool are_few = s.live_count <= kFewClasses;
-  int at = are_few ? 0 : live_class;
-  for (int other = are_few ? s.live_classes.next(-1) : byte_class; other < 256;
-       other = s.live_classes.next(other), ++at) {
-    if (s.next[at] != kUnknown) continue;
-    if (moves_alike(other)) {
-      s.next[at] = s.next[live_class];
-      if (s.finished != nullptr) s.finished[at] = s.finished[live_class];
-    } else if (!are_few) {
-      break;
+  int at = live_class + 1;
+  for (int other = s.live_classes.next(byte_class); other < 256; other = s.live_classes.next(other), ++at) {
+    bool moves_alike = true;
+    for (Moving& moving : moving_) {
+      const bool reads = moving.macro->live_classes.contains(static_cast<uint8_t>(other));
+      const int32_t target =
+          reads ? moving.macro->next[moving.next_class++].load(std::memory_order_relaxed) : kNone;
+      moves_alike &= target == moving.target && target != kUnknown;
     }
+    if (s.next[at] != kUnknown) continue;
+    if (!moves_alike) break;
+    s.next[at] = s.next[live_class];
+    if (s.finished != nullptr) s.finished[at] = s.finished[live_class];
   }
 }
 

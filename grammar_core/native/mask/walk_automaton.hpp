@@ -35,6 +35,10 @@ class WalkAutomaton {
   }
   // The only item of a state that stands on the base alone; kNone as its macro-state if there is none such.
   Item lone_item(int32_t state) const;
+  // The first byte behind those of a byte's class.
+  int after_class(int byte) const {
+    return automaton_.nfa().end_of_class(automaton_.nfa().class_of(static_cast<uint8_t>(byte)));
+  }
   // The state that most letters lead to, if it is another one that stays alive; or kNone.
   int32_t usual_target(int32_t state);
   std::vector<Item> items(int32_t state) const;
@@ -128,15 +132,20 @@ class WalkAutomaton {
   int32_t reports(int32_t state) const { return states_[state].reports; }
   // Whether `state` can go on without leaving to the base.
   bool has_items(int32_t state) const { return states_[state].has_items; }
-  // Groups of bytes that lead from `state` back to it; with kBrokenUtf8 always out, a group of lead bytes in
-  // when every character that begins with one does, and bytes that continue a character in.
-  GroupSet loop_groups(int32_t state) {
-    return states_[state].loop_known ? states_[state].loop_groups : compute_loop(state);
+  // Whether `state` loops over some groups: their bytes lead from it back to it, as do all characters that
+  // begin with one of a group of lead bytes. Bytes that continue a character count as such; over
+  // kBrokenUtf8 no state loops.
+  bool loops_over(int32_t state, GroupSet groups) {
+    const State& s = states_[state];
+    return (groups & s.not_looping) == 0 && ((groups & ~s.looping) == 0 || finds_loops(state, groups));
   }
-  bool loop_known(int32_t state) const { return states_[state].loop_known; }
+  // Whether something is known of that.
+  bool loop_known(int32_t state) const {
+    return states_[state].looping != kContinuations || states_[state].not_looping != kBrokenUtf8;
+  }
   bool safe_known(int32_t state) const { return states_[state].safe_known; }
   // Groups of bytes of which every text can be read from `state` on, whatever states that leads to; like
-  // `loop_groups`, but also where a search starts over after every character.
+  // those over which it loops, but also where a search starts over after every character.
   GroupSet safe_groups(int32_t state) {
     return states_[state].safe_known ? states_[state].safe_groups : compute_safe(state);
   }
@@ -160,11 +169,11 @@ class WalkAutomaton {
  private:
   struct State {
     int32_t reports = 0;
+    int32_t lone = kNone;  // of the Nfa, if it stands for that alone
     bool has_items = false;
     bool between_iterations = false;
     int32_t iterations_ahead = 1;
-    bool loop_known = false;
-    GroupSet loop_groups = 0;
+    GroupSet looping = kContinuations, not_looping = kBrokenUtf8;  // groups of which it is known
     bool safe_known = false;
     GroupSet safe_groups = 0;
     int8_t inner_frame = kNotKnown;
@@ -184,6 +193,7 @@ class WalkAutomaton {
   };
 
   static constexpr int8_t kNotKnown = -1;
+  static constexpr GroupSet kContinuations = GroupSet{1} << kContinuationGroup;
   static constexpr size_t kFewBytes = 4;      // that a state reads while no states are made for it
   static constexpr size_t kMostRanges = 160;  // of bytes that a state of an excluded text reads
   // Whether a state of the Nfa reads at most so many bytes, one by one, and none again and again.
@@ -218,8 +228,8 @@ class WalkAutomaton {
   }
   int32_t compute_next(int32_t state, int byte_class);
   void note_alike(int32_t state, int byte_class, int live_class);
-  GroupSet compute_loop(int32_t state);
-  GroupSet loop_of_frame(int32_t state);
+  bool finds_loops(int32_t state, GroupSet groups);
+  bool loops_over_group(int32_t state, int group);
   bool counts_paths(int32_t parents) const;
   GroupSet compute_safe(int32_t state);
   const CharacterTargets& character_targets(int32_t state);
@@ -242,7 +252,12 @@ class WalkAutomaton {
   Configuration scratch_;
   std::vector<int32_t> key_;
   std::vector<Item> items_;
-  std::vector<int32_t> moving_;  // macro-states
+  struct Moving {
+    const MacroState* macro;
+    int next_class;  // of its live ones, behind those looked at
+    int32_t target;
+  };
+  std::vector<Moving> moving_;
   std::unordered_map<int32_t, CharacterTargets> character_targets_;
   std::unordered_map<uint64_t, CountedGroups> counted_groups_;  // by pairs of states
   std::unordered_map<uint64_t, bool> alike_;                    // by pairs of states

@@ -26,7 +26,7 @@ WalkDifference VocabularyWalk::compare(int32_t start, int32_t other, uint32_t or
                                                   : walker_.differing_bytes(start, other);
   for (uint32_t node = first_child(origin, differing); node < trie[origin].subtree_end;) {
     const TrieNode& n = trie[node];
-    TimeLimit::tick();
+    count_node();
     const PathEntry& before = path_[n.depth - 1];
     if (!before.live.contains(n.byte)) {
       node = after_subtree(node);
@@ -125,14 +125,11 @@ ByteSet WalkAutomaton::alike_bytes(const UsualText& text, int32_t reading, const
   const uint64_t key = static_cast<uint64_t>(edge.target) << 16 | edge.low << 8 | edge.high;
   if (facts.alike.contains(key)) return bytes;
   ByteSet alike = bytes;
-  int previous_class = -1;
-  bool leads = false;
-  for (int byte = edge.low; byte <= edge.high; ++byte) {
+  for (int byte = edge.low, end = 0; byte <= edge.high; byte = end) {
     TimeLimit::tick();
-    const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(byte));
-    if (byte_class != previous_class) leads = leads_alike(text, reading, edge, static_cast<uint8_t>(byte));
-    previous_class = byte_class;
-    if (!leads) alike.remove(static_cast<uint8_t>(byte));
+    end = after_class(byte);
+    if (leads_alike(text, reading, edge, static_cast<uint8_t>(byte))) continue;
+    for (int other = byte; other < end; ++other) alike.remove(static_cast<uint8_t>(other));
   }
   if (alike == bytes) facts.alike.insert(key);
   return alike;
@@ -162,12 +159,8 @@ bool WalkAutomaton::reads_alike(const UsualText& text, int32_t reading, int32_t 
   ByteSet bytes = live_bytes(state);
   bytes.merge(reading_bytes(reading));
   bool alike = true;
-  int previous_class = -1;
-  for (int byte = bytes.next(-1); alike && byte < 256; byte = bytes.next(byte)) {
+  for (int byte = bytes.next(-1); alike && byte < 256; byte = bytes.next(after_class(byte) - 1)) {
     TimeLimit::tick();
-    const int byte_class = nfa.class_of(static_cast<uint8_t>(byte));
-    if (byte_class == previous_class) continue;
-    previous_class = byte_class;
     const int32_t mine = nfa.only_target(reading, static_cast<uint8_t>(byte));
     const int32_t theirs = next(state, static_cast<uint8_t>(byte));
     if (mine == Nfa::kNoTarget && theirs == kNone) continue;

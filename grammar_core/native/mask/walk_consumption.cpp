@@ -1,6 +1,5 @@
 // What a state of a walk consumes at once, without a step for every node.
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -13,8 +12,9 @@ namespace {
 constexpr uint32_t kHugeSubtree =
     16'000;                             // nodes from which on all states that text leads to are looked into
 constexpr size_t kMostRunStates = 160;  // that are looked into for runs of bytes
-constexpr size_t kFewRunStates = 48;    // where each of them counts, or may end the frame
-constexpr int kMostSurvived = 24;       // characters; dead ends farther off are not looked for
+constexpr size_t kLikelyRunStates = 8;
+constexpr size_t kFewRunStates = 48;  // where each of them counts, or may end the frame
+constexpr int kMostSurvived = 24;     // characters; dead ends farther off are not looked for
 
 }  // namespace
 
@@ -44,8 +44,9 @@ VocabularyWalk::ConsumedRuns VocabularyWalk::consumed_runs(int32_t start, bool c
 // When iterations are counted, every byte must finish one.
 bool VocabularyWalk::reads_runs(int32_t start, bool counted, ConsumedRuns& consumed) {
   const ByteRuns& runs = *consumed.runs;
-  std::vector<std::pair<int32_t, int>> reached{{start, 0}};  // with the bytes that it takes
-  std::unordered_map<int32_t, int> depths;
+  std::vector<std::pair<int32_t, int>> reached;  // with the bytes that it takes
+  reached.reserve(kLikelyRunStates);
+  reached.emplace_back(start, 0);
   bool comes_again = false;
   const int first = runs.bytes().next(-1);
   consumed = {&runs, runs.longest()};
@@ -70,9 +71,13 @@ bool VocabularyWalk::reads_runs(int32_t start, bool counted, ConsumedRuns& consu
       if (counted && (walker_.finished_iterations(from, static_cast<uint8_t>(byte)) != 1 ||
                       walker_.iterations_ahead(target) != 0))
         return false;
-      const auto [known, added] = depths.emplace(target, depth + 1);
-      comes_again |= known->second <= depth;
-      if (added) reached.emplace_back(target, depth + 1);
+      // The start is not among those that were reached.
+      const auto known = std::find_if(reached.begin() + 1, reached.end(),
+                                      [&](const auto& entry) { return entry.first == target; });
+      if (known == reached.end())
+        reached.emplace_back(target, depth + 1);
+      else
+        comes_again |= known->second <= depth;
     }
     const bool is_simple = !counted && consumed.reports == 0;
     if (reached.size() > (is_simple ? kMostRunStates : kFewRunStates)) return false;
@@ -94,9 +99,9 @@ VocabularyWalk::ConsumedText VocabularyWalk::consumed_text(uint32_t node, bool c
     const PlainText& plain = texts[kind];
     if (!walker_.live_bytes(state).contains_all(plain.first_bytes)) continue;
     int32_t loop = state;
-    if (counted && is_huge && (plain.groups & ~walker_.loop_groups(loop)) != 0)
+    if (counted && is_huge && !walker_.loops_over(loop, plain.groups))
       loop = walker_.only_target(state, plain.groups);  // as behind the first character of a text
-    const bool loops = loop != kNone && (plain.groups & ~walker_.loop_groups(loop)) == 0;
+    const bool loops = loop != kNone && walker_.loops_over(loop, plain.groups);
     if (counted) {
       const Consumption below = loops ? counted_consumption(state, loop, plain.groups) : Consumption::kNone;
       if (below == Consumption::kNone) continue;
@@ -115,7 +120,7 @@ VocabularyWalk::ConsumedText VocabularyWalk::consumed_text(uint32_t node, bool c
 // Whether `state` loops over some groups; where `before` led to it, which is not worked out unless that is
 // the same.
 bool VocabularyWalk::loops_over(int32_t before, int32_t state, GroupSet groups) {
-  return (state == before || walker_.loop_known(state)) && (groups & ~walker_.loop_groups(state)) == 0;
+  return (state == before || walker_.loop_known(state)) && walker_.loops_over(state, groups);
 }
 
 // Whether `state` loops over every byte below `node`, or consumes all tokens there otherwise. When iterations

@@ -1,5 +1,6 @@
 // Which groups of bytes, and texts of them, the states of a walk read.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <unordered_set>
 
@@ -14,19 +15,19 @@ constexpr int32_t kNarrow = 4;
 constexpr size_t kMostReached = 128;  // states up to which a dead end is looked for
 
 // Those that are not part of a longer character, or begin one.
-const ByteSet& bytes_of(int group) {
-  static const std::vector<ByteSet> bytes = [] {
-    std::vector<ByteSet> by_group(kOtherLeadsGroup + 1);
-    const auto add = [&](int byte) {
-      by_group[group_of(static_cast<uint8_t>(byte))].add(static_cast<uint8_t>(byte));
-    };
-    for (int byte = 0; byte < 0x80; ++byte) add(byte);
-    for (const LeadRange& range : kLeads)
-      for (int lead = range.first; lead <= range.last; ++lead) add(lead);
-    return by_group;
-  }();
-  return bytes[group];
-}
+using BytesByGroup = std::array<ByteSet, kOtherLeadsGroup + 1>;
+const BytesByGroup kBytesByGroup = [] {
+  BytesByGroup by_group;
+  const auto add = [&](int byte) {
+    by_group[group_of(static_cast<uint8_t>(byte))].add(static_cast<uint8_t>(byte));
+  };
+  for (int byte = 0; byte < 0x80; ++byte) add(byte);
+  for (const LeadRange& range : kLeads)
+    for (int lead = range.first; lead <= range.last; ++lead) add(lead);
+  return by_group;
+}();
+
+const ByteSet& bytes_of(int group) { return kBytesByGroup[group]; }
 
 }  // namespace
 
@@ -35,11 +36,7 @@ const ByteSet& bytes_of(int group) {
 // those of each number of bytes.
 bool WalkAutomaton::add_targets(int32_t from, ByteRange bytes, int count, std::vector<int32_t>& targets,
                                 std::vector<int32_t> (&middles)[3]) {
-  int previous_class = -1;
-  for (int byte = bytes.low; byte <= bytes.high; ++byte) {
-    const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(byte));
-    if (byte_class == previous_class) continue;
-    previous_class = byte_class;
+  for (int byte = bytes.low; byte <= bytes.high; byte = after_class(byte)) {
     const int32_t target = next(from, static_cast<uint8_t>(byte));
     if (target == kNone) return false;
     std::vector<int32_t>& known = count == 1 ? targets : middles[count - 2];
@@ -56,11 +53,8 @@ std::vector<int32_t> WalkAutomaton::targets_of_leads(int32_t state, int group) {
   const ByteSet& leads = bytes_of(group);
   for (const LeadRange& range : kLeads) {
     std::vector<int32_t> middles[3], seconds;  // after the lead, whose continuation has a range of its own
-    int previous_class = -1;
-    for (int lead = leads.next(range.first - 1); lead <= range.last; lead = leads.next(lead)) {
-      const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(lead));
-      if (byte_class == previous_class) continue;
-      previous_class = byte_class;
+    for (int lead = leads.next(range.first - 1); lead <= range.last;
+         lead = leads.next(after_class(lead) - 1)) {
       const int32_t target = next(state, static_cast<uint8_t>(lead));
       if (target == kNone) return {};
       if (std::find(seconds.begin(), seconds.end(), target) != seconds.end()) continue;
@@ -168,11 +162,8 @@ const WalkAutomaton::CountedGroups& WalkAutomaton::counted_groups(int32_t from, 
 // Iterations that `count` more bytes finish, the first of them in a range, whatever they are; kUncountable if
 // they differ or do not lead to `to`.
 int WalkAutomaton::finished_by(int32_t from, int32_t to, ByteRange bytes, int count) {
-  int all = -1, previous_class = -1;
-  for (int byte = bytes.low; byte <= bytes.high; ++byte) {
-    const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(byte));
-    if (byte_class == previous_class) continue;
-    previous_class = byte_class;
+  int all = -1;
+  for (int byte = bytes.low; byte <= bytes.high; byte = after_class(byte)) {
     const int32_t target = next(from, static_cast<uint8_t>(byte));
     if (target == kNone || (count == 1 && target != to)) return kUncountable;
     int finished = finished_iterations(from, static_cast<uint8_t>(byte));
@@ -226,11 +217,23 @@ bool WalkAutomaton::survives(int32_t state, GroupSet groups, size_t kind, int ch
   return read == characters;
 }
 
-GroupSet WalkAutomaton::compute_loop(int32_t state) {
-  const GroupSet loop = loop_of_frame(state);
-  states_[state].loop_groups = loop;
-  states_[state].loop_known = true;
-  return loop;
+// Looks at those of which it is not known, up to one over which `state` does not loop.
+bool WalkAutomaton::finds_loops(int32_t state, GroupSet groups) {
+  const ByteSet live = live_bytes(state);
+  const GroupSet unknown = groups & ~states_[state].looping;
+  for (GroupSet rest = unknown; rest != 0; rest &= rest - 1) {  // most do not even read all
+    const int group = std::countr_zero(rest);
+    if (live.contains_all(bytes_of(group))) continue;
+    states_[state].not_looping |= GroupSet{1} << group;
+    return false;
+  }
+  for (GroupSet rest = unknown; rest != 0; rest &= rest - 1) {
+    const int group = std::countr_zero(rest);
+    const bool loops = loops_over_group(state, group);
+    (loops ? states_[state].looping : states_[state].not_looping) |= GroupSet{1} << group;
+    if (!loops) return false;
+  }
+  return true;
 }
 
 // Whether some way on from a set of parents depends on how many characters have been read.
@@ -242,33 +245,22 @@ bool WalkAutomaton::counts_paths(int32_t parents) const {
          });
 }
 
-// What loops inside a frame does so whatever the frame stands on.
-GroupSet WalkAutomaton::loop_of_frame(int32_t state) {
+// What loops inside a frame does so whatever the frame stands on. All bytes of the group are read.
+bool WalkAutomaton::loops_over_group(int32_t state, int group) {
   const auto key = keys_[state];
   if (key.size() == 3 && key[0] == 0 && key[2] != kBaseParents && !counts_paths(key[2])) {
     const MacroState& m = automaton_.state(key[1]);
     if (!m.has_calls && m.reports == 0 && m.iterations_needed == 0)
-      return loop_groups(state_of({key[1], kBaseParents}));
+      return loops_over(state_of({key[1], kBaseParents}), GroupSet{1} << group);
   }
-  ByteSet looping;
-  const ByteSet live = live_bytes(state);
-  int previous_class = -1;
-  bool loops = false;
-  for (int byte = live.next(-1); byte < 0x80; byte = live.next(byte)) {
-    const int byte_class = automaton_.nfa().class_of(static_cast<uint8_t>(byte));
-    if (byte_class != previous_class) loops = next(state, static_cast<uint8_t>(byte)) == state;
-    previous_class = byte_class;
-    if (loops) looping.add(static_cast<uint8_t>(byte));
+  if (group >= kFirstLeadGroup) {
+    const std::vector<int32_t> targets = targets_of_leads(state, group);
+    return targets.size() == 1 && targets[0] == state;
   }
-  GroupSet loop = 0;
-  for (int group = 0; group < kFirstLeadGroup; ++group)
-    if (looping.contains_all(bytes_of(group))) loop |= GroupSet{1} << group;
-  if (live.next(0x7F) != 256)
-    for (int lead_group = kFirstLeadGroup; lead_group <= kOtherLeadsGroup; ++lead_group) {
-      const std::vector<int32_t> targets = targets_of_leads(state, lead_group);
-      if (targets.size() == 1 && targets[0] == state) loop |= GroupSet{1} << lead_group;
-    }
-  return loop | GroupSet{1} << kContinuationGroup;
+  const ByteSet& bytes = bytes_of(group);
+  for (int byte = bytes.next(-1); byte < 256; byte = bytes.next(after_class(byte) - 1))
+    if (next(state, static_cast<uint8_t>(byte)) != state) return false;
+  return true;
 }
 
 }  // namespace syntagma

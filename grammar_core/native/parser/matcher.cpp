@@ -238,6 +238,13 @@ void Matcher::write(const Row& row, uint32_t* words) const {
 
 void Matcher::fill_mask(uint32_t* words) { write(next_mask(), words); }
 
+void Matcher::prepare_mask() {
+  refresh_masks();
+  worked_out_mask();
+}
+
+void Matcher::work_out_mask(uint32_t* words) { write(worked_out_mask(), words); }
+
 bool Matcher::fill_mask_quickly(uint32_t* words) {
   const Row* known = quick_mask();
   if (known != nullptr) write(*known, words);
@@ -253,7 +260,11 @@ const Row* Matcher::quick_mask() {
 }
 
 const Row& Matcher::next_mask() {
-  if (const Row* known = quick_mask()) return *known;
+  const Row* known = quick_mask();
+  return known != nullptr ? *known : worked_out_mask();
+}
+
+const Row& Matcher::worked_out_mask() {
   // Also after a mask that a limit stopped.
   if (masks_->memory_bytes() > grammar_->mask_bytes_limit()) {
     grammar_->trim_masks();

@@ -39,6 +39,10 @@ class Matcher {
   // the vocabulary.
   void fill_mask(uint32_t* words);
   bool fill_mask_quickly(uint32_t* words);
+  // The same as `fill_mask`, where the quick way was tried and did not do.
+  void work_out_mask(uint32_t* words);
+  // Finds the mask of the next token, for whoever fills it later.
+  void prepare_mask();
   // Whether the mask filled last allows every token.
   bool mask_allows_all() const {
     return steps_.back().mask_allows_all && !options_.stop_tokens && named_stop_tokens_.empty();
@@ -153,6 +157,7 @@ class Matcher {
   bool completes_text(int32_t stop_token, std::vector<CaptureEvent>* captures) const;
   void write(const Row& row, uint32_t* words) const;
   const Row& next_mask();
+  const Row& worked_out_mask();
   const Row* quick_mask();
   bool may_end_early(std::span<const Item> items) const;
   int forced_byte(std::span<const Item> items, Configuration& next);

@@ -36,13 +36,7 @@ void StackArena::clear() {
   nodes_.clear();
   node_slots_.assign(64, -1);
   parent_sets_.clear();
-  set_has_counters_.clear();
-  set_parts_.clear();
-  set_budgets_.clear();
-  set_without_markers_.clear();
-  set_visited_.clear();
-  set_keys_.clear();
-  set_without_keys_.clear();
+  sets_.clear();
   key_sets_.clear();
   nodes_.push_back({kNone, kNone, kNone, 0, 0});
   single_parent(kBaseNode);
@@ -70,35 +64,33 @@ int32_t StackArena::intern_node(const StackNode& node) {
 
 int32_t StackArena::intern_parents(std::span<const int32_t> nodes, std::span<const int32_t> parts) {
   const int32_t id = parent_sets_.intern(nodes);
-  if (id < static_cast<int32_t>(set_parts_.size())) return id;
-  set_has_counters_.push_back(
-      std::any_of(nodes.begin(), nodes.end(), [&](int32_t n) { return nodes_[n].is_counter(); }));
-  set_parts_.emplace_back(parts.begin(), parts.end());
-  set_visited_.push_back(0);
-  Budgets first{kUnbounded, kUnbounded};
-  uint8_t keys = 0;
+  if (id < static_cast<int32_t>(sets_.size())) return id;
+  ParentSet set;
+  set.parts.assign(parts.begin(), parts.end());
+  bool is_marked = false;
   for (const int32_t n : nodes) {
     const StackNode& node = nodes_[n];
+    set.has_counters |= node.is_counter();
+    is_marked |= node.is_marker();
     if (node.keys > KeySets::kEmpty)
-      keys |= kSomeKeys | (key_sets_.is_in_tokens(node.keys) ? kKeysInTokens : 0);
-    if (node.keys == StackNode::kBeforeKey) keys |= kBeforeKey;
-    if (node.keys == StackNode::kWithinKey) keys |= kWithinKey;
-    first.last_char = std::min(first.last_char, node.last_char);
-    first.last_token = std::min(first.last_token, node.last_token);
+      set.keys |= kSomeKeys | (key_sets_.is_in_tokens(node.keys) ? kKeysInTokens : 0);
+    if (node.keys == StackNode::kBeforeKey) set.keys |= kBeforeKey;
+    if (node.keys == StackNode::kWithinKey) set.keys |= kWithinKey;
+    set.last_char = std::min(set.last_char, node.last_char);
+    set.last_token = std::min(set.last_token, node.last_token);
     if (node.parents == kNone) continue;
-    keys |= set_keys_[node.parents];
-    first.last_char = std::min(first.last_char, set_budgets_[node.parents].last_char);
-    first.last_token = std::min(first.last_token, set_budgets_[node.parents].last_token);
+    const ParentSet& below = sets_[node.parents];
+    set.keys |= below.keys;
+    set.last_char = std::min(set.last_char, below.last_char);
+    set.last_token = std::min(set.last_token, below.last_token);
   }
-  set_budgets_.push_back(first);
-  set_keys_.push_back(keys);
-  set_without_keys_.push_back(id);
-  const bool marked =
-      std::any_of(nodes.begin(), nodes.end(), [&](int32_t n) { return nodes_[n].is_marker(); });
-  set_without_markers_.push_back(marked ? kUnknown : id);
-  if ((keys & kSomeKeys) != 0) {
+  set.without_keys = id;
+  set.without_markers = is_marked ? kUnknown : id;
+  const bool has_keys = (set.keys & kSomeKeys) != 0;
+  sets_.push_back(std::move(set));
+  if (has_keys) {
     const int32_t plain = interned_without_keys(id);
-    set_without_keys_[id] = plain;
+    sets_[id].without_keys = plain;
   }
   return id;
 }
@@ -111,7 +103,7 @@ int32_t StackArena::interned_without_keys(int32_t set) {
       plain.push_back(id);
       continue;
     }
-    node.parents = set_without_keys_[node.parents];
+    node.parents = sets_[node.parents].without_keys;
     if (node.keys > KeySets::kEmpty) node.keys = KeySets::kEmpty;
     plain.push_back(intern_node(node));
   }
@@ -154,7 +146,7 @@ std::vector<int32_t> StackArena::unended_members(int32_t set) const {
   while (!pending.empty()) {
     const int32_t next = pending.back();
     pending.pop_back();
-    if ((set_keys_[next] & (kBeforeKey | kWithinKey)) == 0 || !seen.insert(next).second) continue;
+    if ((sets_[next].keys & (kBeforeKey | kWithinKey)) == 0 || !seen.insert(next).second) continue;
     for (const int32_t node : parents(next)) {
       if (node == kBaseNode) continue;
       const int32_t keys = nodes_[node].keys;
@@ -215,13 +207,13 @@ int32_t StackArena::with_replaced(int32_t set, std::unordered_map<int32_t, int32
 }
 
 int32_t StackArena::without_markers(int32_t set) {
-  if (set_without_markers_[set] != kUnknown) return set_without_markers_[set];
+  if (sets_[set].without_markers != kUnknown) return sets_[set].without_markers;
   std::vector<int32_t> sets;
   const std::vector<int32_t> nodes(parents(set).begin(), parents(set).end());
   for (const int32_t node : nodes)
     sets.push_back(nodes_[node].is_marker() ? nodes_[node].parents : single_parent(node));
   const int32_t result = union_parents(sets);
-  set_without_markers_[set] = result;
+  sets_[set].without_markers = result;
   return result;
 }
 
@@ -239,12 +231,12 @@ int32_t StackArena::union_parents(std::span<const int32_t> sets) {
   while (!pending.empty()) {
     const int32_t set = pending.back();
     pending.pop_back();
-    if (set_visited_[set] == visit_) continue;
-    set_visited_[set] = visit_;
-    if (set_parts_[set].empty())
+    if (sets_[set].visited == visit_) continue;
+    sets_[set].visited = visit_;
+    if (sets_[set].parts.empty())
       nodes.push_back(parents(set)[0]);
     else
-      pending.insert(pending.end(), set_parts_[set].begin(), set_parts_[set].end());
+      pending.insert(pending.end(), sets_[set].parts.begin(), sets_[set].parts.end());
   }
   std::sort(nodes.begin(), nodes.end());
   return intern_parents(nodes, sets);
@@ -253,7 +245,7 @@ int32_t StackArena::union_parents(std::span<const int32_t> sets) {
 size_t StackArena::memory_bytes() const {
   return key_sets_.memory_bytes() + nodes_.capacity() * sizeof(StackNode) +
          node_slots_.capacity() * sizeof(int32_t) + parent_sets_.memory_bytes() +
-         set_parts_.capacity() * (sizeof(set_parts_[0]) + 2 * sizeof(int32_t));
+         sets_.capacity() * (sizeof(ParentSet) + 2 * sizeof(int32_t));
 }
 
 }  // namespace syntagma

@@ -53,10 +53,10 @@ class StackArena {
 
   const StackNode& node(int32_t id) const { return nodes_[id]; }
   std::span<const int32_t> parents(int32_t set) const { return parent_sets_[set]; }
-  bool has_counters(int32_t set) const { return set_has_counters_[set]; }
+  bool has_counters(int32_t set) const { return sets_[set].has_counters; }
   // The first of the budgets' ends above and at the nodes of a set.
-  int64_t first_last_char(int32_t set) const { return set_budgets_[set].last_char; }
-  int64_t first_last_token(int32_t set) const { return set_budgets_[set].last_token; }
+  int64_t first_last_char(int32_t set) const { return sets_[set].last_char; }
+  int64_t first_last_token(int32_t set) const { return sets_[set].last_token; }
   // The set without the stacks that go through `node`; kNone if that leaves none.
   int32_t without_node(int32_t set, int32_t node);
   // The set without the stacks whose nearest list has `key` already; kNone if that leaves none. With `adds`,
@@ -68,9 +68,9 @@ class StackArena {
   // What is known of the lists at and below the nodes of a set: some keys came; tokens hold some of them as
   // whole strings; a key is to begin; one is under way.
   static constexpr uint8_t kSomeKeys = 1, kKeysInTokens = 2, kBeforeKey = 4, kWithinKey = 8;
-  uint8_t keys(int32_t set) const { return set_keys_[set]; }
+  uint8_t keys(int32_t set) const { return sets_[set].keys; }
   // The set as it is where no keys came.
-  int32_t without_keys(int32_t set) const { return set_without_keys_[set]; }
+  int32_t without_keys(int32_t set) const { return sets_[set].without_keys; }
   KeySets& key_sets() { return key_sets_; }
   const KeySets& key_sets() const { return key_sets_; }
   // The set with markers replaced by their parents.
@@ -78,7 +78,7 @@ class StackArena {
 
   // The sets that `set` was first made of; none for a single node. Sets that grow by a node at a time share
   // their parts, so walking parts instead of nodes visits each set once.
-  std::span<const int32_t> parts(int32_t set) const { return set_parts_[set]; }
+  std::span<const int32_t> parts(int32_t set) const { return sets_[set].parts; }
 
   int32_t intern_node(const StackNode& node);
   int32_t single_parent(int32_t node) { return intern_parents({&node, 1}, {}); }
@@ -101,16 +101,17 @@ class StackArena {
   std::vector<StackNode> nodes_;
   std::vector<int32_t> node_slots_;
   SequenceInterner parent_sets_;
-  std::vector<uint8_t> set_has_counters_;
-  std::vector<int32_t> set_without_markers_;  // kUnknown until asked for
-  struct Budgets {
-    int64_t last_char, last_token;
+  // What is known of a set.
+  struct ParentSet {
+    int64_t last_char = kUnbounded, last_token = kUnbounded;
+    int32_t without_markers;  // kUnknown until asked for
+    int32_t without_keys;
+    uint32_t visited = 0;
+    bool has_counters = false;
+    uint8_t keys = 0;
+    std::vector<int32_t> parts;
   };
-  std::vector<Budgets> set_budgets_;
-  std::vector<std::vector<int32_t>> set_parts_;
-  std::vector<uint32_t> set_visited_;
-  std::vector<uint8_t> set_keys_;
-  std::vector<int32_t> set_without_keys_;
+  std::vector<ParentSet> sets_;
   KeySets key_sets_;
   uint32_t visit_ = 0;
 };

@@ -5,7 +5,7 @@
 namespace syntagma {
 namespace {
 
-std::array<uint8_t, 256> make_groups() {
+constexpr std::array<uint8_t, 256> make_groups() {
   std::array<uint8_t, 256> groups{};
   int next = 0;
   const auto assign = [&](int low, int high) {
@@ -35,7 +35,7 @@ std::array<uint8_t, 256> make_groups() {
   return groups;
 }
 
-const std::array<uint8_t, 256> kGroups = make_groups();
+constexpr std::array<uint8_t, 256> kGroups = make_groups();  // before any object is made
 
 }  // namespace
 

@@ -1,26 +1,32 @@
 #include "vocabulary/mask_words.hpp"
 
-#include <cstring>
+#include <array>
+#include <cstddef>
 #include <utility>
 
 namespace syntagma {
 namespace {
 
+constexpr size_t kLanes = 16;
+
+// Of each of some lanes, which the compiler computes at once, and then of these.
 uint64_t hash_of(const std::vector<uint32_t>& words) {
-  uint64_t lanes[4] = {words.size(), 1, 2, 3};
+  std::array<uint32_t, kLanes> lanes;
+  lanes.fill(0x811C9DC5u);
+  const auto add = [&](size_t lane, uint32_t word) {
+    lanes[lane] = (lanes[lane] ^ word) * 0x9E3779B1u;
+    lanes[lane] ^= lanes[lane] >> 15;
+  };
   size_t i = 0;
-  for (; i + 8 <= words.size(); i += 8) {
-    uint64_t next[4];
-    std::memcpy(next, words.data() + i, sizeof next);
-    for (size_t lane = 0; lane < 4; ++lane) {
-      lanes[lane] = (lanes[lane] ^ next[lane]) * 0x9E3779B97F4A7C15ull;
-      lanes[lane] ^= lanes[lane] >> 32;
-    }
+  for (; i + kLanes <= words.size(); i += kLanes)
+    for (size_t lane = 0; lane < kLanes; ++lane) add(lane, words[i + lane]);
+  for (; i < words.size(); ++i) add(i % kLanes, words[i]);
+  uint64_t h = words.size();
+  for (const uint32_t lane : lanes) {
+    h = (h ^ lane) * 0xBF58476D1CE4E5B9ull;
+    h ^= h >> 32;
   }
-  for (; i < words.size(); ++i) lanes[0] = (lanes[0] ^ words[i]) * 0x9E3779B97F4A7C15ull;
-  uint64_t h = 0;
-  for (const uint64_t lane : lanes) h = (h ^ lane ^ lane >> 29) * 0xBF58476D1CE4E5B9ull;
-  return h ^ h >> 32;
+  return h;
 }
 
 }  // namespace
