@@ -64,6 +64,7 @@ def compile(
     mask_limit_bytes: int,
     compile_seconds: float,
     step_seconds: float,
+    warm_up_seconds: float,
 ) -> CompiledGrammar: ...
 
 class MemberOrder:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from operator import itemgetter
 from typing import Any, Literal, Protocol
@@ -33,6 +34,7 @@ FRAME_ROWS_BYTES_LIMIT = 128 * 1024 * 1024
 """Memory of the rows that grammars of one compiler share."""
 DEFAULT_COMPILE_SECONDS = 5.0
 DEFAULT_STEP_SECONDS = 1.0
+DEFAULT_WARM_UP_SECONDS = 0.006
 
 
 class GrammarSource(Hashable, Protocol):
@@ -48,7 +50,9 @@ class GrammarCompiler:
     requests that come together compile once. At most `max_threads` grammars are compiled at a time; other
     threads wait for their turn. Masks of one grammar take at most `mask_limit_bytes`. A compile, from
     the text on, takes at most `compile_seconds`, a mask and an accepted token or text `step_seconds` of
-    processor time; beyond that they raise GrammarLimitError.
+    processor time; beyond that they raise GrammarLimitError. A compile spends up to `warm_up_seconds` of
+    that on masks that the first text is likely to need, where texts are like JSON; 0 leaves them all to the
+    texts.
     """
 
     def __init__(
@@ -61,6 +65,7 @@ class GrammarCompiler:
         mask_limit_bytes: int = DEFAULT_MASK_BYTES_LIMIT,
         compile_seconds: float = DEFAULT_COMPILE_SECONDS,
         step_seconds: float = DEFAULT_STEP_SECONDS,
+        warm_up_seconds: float = DEFAULT_WARM_UP_SECONDS,
     ) -> None:
         if cache_limit_bytes < -1 or mask_limit_bytes < 1:
             raise ValueError("cache_limit_bytes must be -1 or more, mask_limit_bytes positive")
@@ -70,9 +75,12 @@ class GrammarCompiler:
         self._tokenizer_info = tokenizer_info
         if compile_seconds <= 0 or step_seconds <= 0:
             raise ValueError("compile_seconds and step_seconds must be positive")
+        if not warm_up_seconds >= 0:
+            raise ValueError("warm_up_seconds must be 0 or more")
         self._mask_limit_bytes = mask_limit_bytes
         self._compile_seconds = compile_seconds
         self._step_seconds = step_seconds
+        self._warm_up_seconds = warm_up_seconds
         self._vocabulary = tokenizer_info.native_vocabulary
         self._frame_rows = _native.FrameRows(FRAME_ROWS_BYTES_LIMIT)
         self._cache_enabled = cache_enabled
@@ -96,7 +104,7 @@ class GrammarCompiler:
         """
         if isinstance(grammar, Grammar):
             with deadline(self._compile_seconds):
-                return self._compile(grammar)
+                return self._compile(grammar, 0.0)
         if not isinstance(grammar, str):
             raise TypeError(f"a grammar is text or a Grammar, not {type(grammar).__name__}")
         return self._compile_cached(
@@ -185,8 +193,10 @@ class GrammarCompiler:
         """The compiled form of what `build` builds, from the cache if it has the key."""
 
         def compile_() -> CompiledGrammar:
+            start = time.thread_time()
             with paused_collector(), deadline(self._compile_seconds, cancellation):
-                return self._compile(build())
+                grammar = build()
+                return self._compile(grammar, time.thread_time() - start)
 
         return self._cache.get(key, compile_) if self._cache_enabled else compile_()
 
@@ -212,7 +222,7 @@ class GrammarCompiler:
         """Find the masks of JSON's strings, which all schemas share, ahead: some 20 ms."""
         import numpy as np
 
-        native = self._compile(Grammar.from_json_schema(_WARM_UP_SCHEMA)).native
+        native = self._compile(Grammar.from_json_schema(_WARM_UP_SCHEMA), 0.0).native
         matcher = _native.Matcher(native)
         mask = np.zeros(get_bitmask_shape(1, self._tokenizer_info.vocab_size), dtype=np.int32)
         for character in _WARM_UP_TEXT:
@@ -227,11 +237,16 @@ class GrammarCompiler:
         """Bytes that the cached grammars use now."""
         return self._cache.size_bytes()
 
-    def _compile(self, grammar: Grammar) -> CompiledGrammar:
+    def _compile(self, grammar: Grammar, seconds_before: float) -> CompiledGrammar:
         with self._compiles:
-            return self._compile_now(grammar)
+            return self._compile_now(grammar, self._warm_up_seconds_after(seconds_before))
 
-    def _compile_now(self, grammar: Grammar) -> CompiledGrammar:
+    def _warm_up_seconds_after(self, seconds: float) -> float:
+        """What the first masks may take; less where it took long to build the grammar."""
+        longest = self._warm_up_seconds
+        return max(longest / 4, min(longest, 2 * longest - seconds))
+
+    def _compile_now(self, grammar: Grammar, warm_up_seconds: float) -> CompiledGrammar:
         check_now()
         program = lower_grammar(Grammar(resolve_markers(grammar.rules), grammar.root), NATIVE_EXPANSIONS)
         check_now()
@@ -247,6 +262,7 @@ class GrammarCompiler:
                 self._mask_limit_bytes,
                 self._compile_seconds,
                 self._step_seconds,
+                warm_up_seconds,
             )
 
         try:

@@ -13,11 +13,13 @@
 #include "automaton/errors.hpp"
 #include "automaton/expression.hpp"
 #include "automaton/time_limit.hpp"
+#include "automaton/typical_text.hpp"
 #include "bindings/arrays.hpp"
 #include "bindings/batch.hpp"
 #include "bindings/dfa.hpp"
 #include "bindings/lowering.hpp"
 #include "parser/matcher.hpp"
+#include "parser/warm_up.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -49,15 +51,21 @@ std::shared_ptr<CompiledGrammar> compile(const nb::bytes& program, const nb::byt
                                          std::vector<std::string> rule_names, int32_t root,
                                          std::shared_ptr<Vocabulary> vocabulary,
                                          std::shared_ptr<FrameRows> frame_rows, size_t mask_bytes_limit,
-                                         double compile_seconds, double step_seconds) {
+                                         double compile_seconds, double step_seconds,
+                                         double warm_up_seconds) {
   std::vector<int64_t> words(program.size() / sizeof(int64_t));
   std::memcpy(words.data(), program.c_str(), words.size() * sizeof(int64_t));
   std::string text(literals.c_str(), literals.size());
   const nb::gil_scoped_release release;
   const TimeLimit limit("Compiling the grammar", compile_seconds);
   GrammarSource source = decode_program(words, std::move(text), std::move(rule_names), root);
-  return std::make_shared<CompiledGrammar>(std::move(source), std::move(vocabulary), std::move(frame_rows),
-                                           CompiledGrammarLimits{mask_bytes_limit, step_seconds});
+  const std::string likely = warm_up_seconds > 0 ? typical_text(source) : std::string();
+  auto grammar =
+      std::make_shared<CompiledGrammar>(std::move(source), std::move(vocabulary), std::move(frame_rows),
+                                        CompiledGrammarLimits{mask_bytes_limit, step_seconds});
+  warm_up(grammar, likely, warm_up_seconds);
+  Deadline::check();  // the end of a mask's time may have been that of the compile
+  return grammar;
 }
 
 void init_member_order(MemberOrder* self, const std::vector<bool>& required,
