@@ -132,28 +132,30 @@ Row Row::from_sorted_ranges(const Vocabulary& vocabulary, std::span<const RankRa
   return row;
 }
 
-Row Row::from_ranges(const Vocabulary& vocabulary, std::vector<RankRange> sorted,
+Row Row::from_ranges(const Vocabulary& vocabulary, std::vector<RankRange> ranges,
                      std::span<const std::shared_ptr<const MaskWords>> sets) {
-  if (!std::is_sorted(sorted.begin(), sorted.end())) std::sort(sorted.begin(), sorted.end());
+  const auto united = [&] {
+    std::vector<uint32_t> words = sets[0]->words();
+    for (const auto& set : sets.subspan(1))
+      for (size_t i = 0; i < words.size(); ++i) words[i] |= set->words()[i];
+    add_ranges(vocabulary, ranges, words);
+    return from_words(std::move(words));
+  };
+  if (sets.size() > 1 || (!sets.empty() && ranges.size() > kMostFlipped)) return united();
+  if (!std::is_sorted(ranges.begin(), ranges.end())) std::sort(ranges.begin(), ranges.end());
   size_t kept = 0;
-  for (const RankRange& range : sorted) {
-    if (kept > 0 && range.first <= sorted[kept - 1].second)
-      sorted[kept - 1].second = std::max(sorted[kept - 1].second, range.second);
+  for (const RankRange& range : ranges) {
+    if (kept > 0 && range.first <= ranges[kept - 1].second)
+      ranges[kept - 1].second = std::max(ranges[kept - 1].second, range.second);
     else
-      sorted[kept++] = range;
+      ranges[kept++] = range;
   }
-  sorted.resize(kept);
-  if (sets.empty()) return from_sorted_ranges(vocabulary, sorted);
-  if (sets.size() == 1 && total(sorted) <= kMostFlipped) {
-    std::vector<uint32_t> flipped = ids_of(vocabulary, sorted);
-    std::erase_if(flipped, [&](uint32_t id) { return sets[0]->contains(id); });
-    return with_flipped(vocabulary, sets[0], std::move(flipped));
-  }
-  std::vector<uint32_t> words = sets[0]->words();
-  for (const auto& set : sets.subspan(1))
-    for (size_t i = 0; i < words.size(); ++i) words[i] |= set->words()[i];
-  add_ranges(vocabulary, sorted, words);
-  return from_words(std::move(words));
+  ranges.resize(kept);
+  if (sets.empty()) return from_sorted_ranges(vocabulary, ranges);
+  if (total(ranges) > kMostFlipped) return united();
+  std::vector<uint32_t> flipped = ids_of(vocabulary, ranges);
+  std::erase_if(flipped, [&](uint32_t id) { return sets[0]->contains(id); });
+  return with_flipped(vocabulary, sets[0], std::move(flipped));
 }
 
 Row Row::from_stop_tokens(const Vocabulary& vocabulary) {
