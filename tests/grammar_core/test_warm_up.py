@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from typing import Any
 
 import numpy as np
@@ -120,6 +121,25 @@ def test_a_mask_that_takes_too_long_fails_where_it_is_needed() -> None:
     assert matcher.accept_string('["')
     with pytest.raises(GrammarLimitError, match=r"takes more than|too many readings"):
         masks_along(matcher, 0, 50)
+
+
+# Found by hostile grammars: each digit of 8,000 was followed for as long as a step may take.
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"""root ::= "{\"k\": " y{100} "}"
+        y ::= x{80}
+        x ::= "1" | x "1" | "1" x """,
+        r"""root ::= "{\"k\": " (a | b) "}"
+        a ::= "a" | a a | a a a
+        b ::= (x{80}){90}
+        x ::= [a-z] | [a-z] x | x x """,
+    ],
+)
+def test_a_likely_text_that_is_slow_to_follow_is_given_up(text: str) -> None:
+    start = time.thread_time()
+    compiler().compile_grammar(text)
+    assert time.thread_time() - start < 1.0
 
 
 @pytest.mark.parametrize("seconds", [-1.0, float("nan")])

@@ -80,7 +80,7 @@ bool Matcher::accept_stop_token(int32_t id) {
   if (!is_completed()) {
     if (std::find(named_stop_tokens_.begin(), named_stop_tokens_.end(), id) == named_stop_tokens_.end())
       return false;
-    const TimeLimit limit("Following the text in this grammar", grammar_->step_seconds());
+    const TimeLimit limit("Following the text in this grammar", step_seconds());
     const std::lock_guard lock(stacks_->mutex);
     check_memory();
     forget_rest();
@@ -170,7 +170,7 @@ std::vector<int32_t> Matcher::forced_tokens() {
 }
 
 std::vector<Capture> Matcher::captures(bool deduplicate) const {
-  const TimeLimit limit("Reading the captures of this grammar", grammar_->step_seconds());
+  const TimeLimit limit("Reading the captures of this grammar", step_seconds());
   std::vector<CaptureEvent> events(captures_.begin(), captures_.begin() + steps_.back().captures_end);
   return CaptureReader(grammar_->automaton().nfa(), text_).read(std::move(events), deduplicate);
 }
@@ -282,7 +282,7 @@ const Row* Matcher::remember(const Row* mask) {
 
 // The union of what every live item, and every parent that gets the rest of a token, allows.
 const Row* Matcher::assemble_mask(bool may_walk) {
-  const TimeLimit limit("Finding the tokens that may come next in this grammar", grammar_->step_seconds());
+  const TimeLimit limit("Finding the tokens that may come next in this grammar", step_seconds());
   const std::lock_guard lock(stacks_->mutex);
   stacks_->stepper.reset_work();
   stacks_->stepper.ignore_text();

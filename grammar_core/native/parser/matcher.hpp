@@ -1,6 +1,7 @@
 // Follows one text through a compiled grammar.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -22,6 +23,7 @@ struct MatcherOptions {
   std::optional<std::vector<int32_t>>
       stop_tokens;                  // in place of the vocabulary's; their text is no text then
   bool ends_when_complete = false;  // terminated without a stop token, where the text is complete
+  double step_seconds = 1e9;        // as in CompiledGrammarLimits, if less than there
 };
 
 // Not for concurrent use; forks of one matcher may be used from different threads.
@@ -156,6 +158,7 @@ class Matcher {
   bool accept_stop_token(int32_t id);
   bool completes_text(int32_t stop_token, std::vector<CaptureEvent>* captures) const;
   void write(const Row& row, uint32_t* words) const;
+  double step_seconds() const { return std::min(options_.step_seconds, grammar_->step_seconds()); }
   const Row& next_mask();
   const Row& worked_out_mask();
   const Row* quick_mask();

@@ -44,7 +44,7 @@ void Matcher::follow_text(bool in_token) {
 }
 
 bool Matcher::run(std::string_view text, bool is_token) {
-  const TimeLimit limit("Following the text in this grammar", grammar_->step_seconds());
+  const TimeLimit limit("Following the text in this grammar", step_seconds());
   const std::lock_guard lock(stacks_->mutex);
   check_memory();
   stacks_->stepper.reset_work();
@@ -58,7 +58,7 @@ bool Matcher::run(std::string_view text, bool is_token) {
 
 // A token may be read as text and as a member of a token set at once.
 bool Matcher::run_token(int32_t id, std::string_view text) {
-  const TimeLimit limit("Following the text in this grammar", grammar_->step_seconds());
+  const TimeLimit limit("Following the text in this grammar", step_seconds());
   const std::lock_guard lock(stacks_->mutex);
   check_memory();
   Stepper& stepper = stacks_->stepper;

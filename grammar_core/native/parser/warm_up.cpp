@@ -42,21 +42,19 @@ void warm_up(std::shared_ptr<CompiledGrammar> grammar, std::string_view text, do
   if (text.find_first_of("{[") == std::string_view::npos || text.find('"') == std::string_view::npos) return;
   const double end = thread_seconds() + seconds;
   try {
-    Matcher matcher(std::move(grammar));
+    Matcher matcher(std::move(grammar), {.stop_tokens = {}, .step_seconds = seconds});
     matcher.prepare_mask();
     bool is_after_comma = false;
-    while (!text.empty()) {
+    while (!text.empty() && thread_seconds() < end) {
       const std::string_view piece = text.substr(0, piece_length(text));
       text.remove_prefix(piece.size());
       if (!matcher.accept_bytes(piece)) return;
       const bool is_word = kind_of(piece.back()) == Kind::kLetter || kind_of(piece.back()) == Kind::kDigit;
       const bool is_cheap = is_word || std::exchange(is_after_comma, piece.back() == ',');
-      if (is_cheap) continue;
-      matcher.prepare_mask();
-      if (thread_seconds() >= end) return;
+      if (!is_cheap) matcher.prepare_mask();
     }
   } catch (const LimitExceeded&) {
-    // Whoever needs what takes too much is told then.
+    // Whoever needs what takes too long is told then.
   }
 }
 
