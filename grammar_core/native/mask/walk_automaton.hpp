@@ -238,6 +238,7 @@ class WalkAutomaton {
   };
   bool add_targets(int32_t from, ByteRange bytes, int count, std::vector<int32_t>& targets,
                    std::vector<int32_t> (&middles)[3]);
+  bool is_like_other_leads(int group) const;
   std::vector<int32_t> targets_of_leads(int32_t state, int group);
   int finished_by(int32_t from, int32_t to, ByteRange bytes, int count);
 

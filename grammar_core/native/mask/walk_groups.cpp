@@ -65,6 +65,14 @@ std::vector<int32_t> WalkAutomaton::targets_of_leads(int32_t state, int group) {
   return targets;
 }
 
+// Whether the lead bytes of a group do what others do that the same bytes continue.
+bool WalkAutomaton::is_like_other_leads(int group) const {
+  if (group == kOtherLeadsGroup) return true;
+  const uint8_t lead = kSingleLeads[group - kFirstLeadGroup];
+  const uint8_t other = lead < 0xE0 ? 0xC3 : lead <= 0xEC ? 0xE4 : 0xEE;
+  return automaton_.nfa().class_of(lead) == automaton_.nfa().class_of(other);
+}
+
 const WalkAutomaton::CharacterTargets& WalkAutomaton::character_targets(int32_t state) {
   const auto found = character_targets_.find(state);
   if (found != character_targets_.end()) return found->second;
@@ -95,8 +103,10 @@ const WalkAutomaton::CharacterTargets& WalkAutomaton::character_targets(int32_t 
     of_class = 0;
   }
   result.alive &= ~dead;
+  const std::vector<int32_t> others = targets_of_leads(state, kOtherLeadsGroup);
   for (int lead_group = kFirstLeadGroup; lead_group <= kOtherLeadsGroup; ++lead_group) {
-    targets = targets_of_leads(state, lead_group);
+    const bool is_like_others = others.size() == 1 && is_like_other_leads(lead_group);
+    targets = is_like_others ? others : targets_of_leads(state, lead_group);
     if (targets.empty()) continue;
     result.alive |= GroupSet{1} << lead_group;
     add(GroupSet{1} << lead_group);
@@ -144,12 +154,15 @@ const WalkAutomaton::CountedGroups& WalkAutomaton::counted_groups(int32_t from, 
     GroupSet& groups = finished == 0 ? result.none : finished == 1 ? result.each : other;
     groups |= GroupSet{1} << group;
   };
-  for (int byte = 0; byte < 0x80; ++byte)
-    add(group_of(static_cast<uint8_t>(byte)), finished_by(from, to, {byte, byte}, 1));
+  for (int byte = 0, end = 0; byte < 0x80; byte = end) {
+    end = std::min(after_class(byte), 0x80);
+    const int finished = finished_by(from, to, {byte, byte}, 1);
+    for (int alike = byte; alike < end; ++alike) add(group_of(static_cast<uint8_t>(alike)), finished);
+  }
   for (int group = kFirstLeadGroup; group <= kOtherLeadsGroup; ++group)
     for (const LeadRange& range : kLeads)
       for (int lead = bytes_of(group).next(range.first - 1); lead <= range.last;
-           lead = bytes_of(group).next(lead)) {
+           lead = bytes_of(group).next(after_class(lead) - 1)) {
         const int32_t middle = next(from, static_cast<uint8_t>(lead));
         const bool counts = middle != kNone && finished_iterations(from, static_cast<uint8_t>(lead)) == 0;
         add(group, counts ? finished_by(middle, to, {range.low, range.high}, range.rest) : kUncountable);
