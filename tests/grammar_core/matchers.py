@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
@@ -26,3 +27,18 @@ def allowed(matcher: grammar_core.GrammarMatcher, size: int) -> set[int]:
     bitmask = np.zeros((1, -(-size // 32)), dtype=np.int32)
     matcher.fill_next_token_bitmask(bitmask)
     return {i for i in range(size) if bitmask[0, i // 32] >> (i % 32) & 1}
+
+
+def masks_along(matcher: grammar_core.GrammarMatcher, size: int, seed: int, steps: int) -> list[bytes]:
+    """The masks along a random text; the last of `size` tokens is the stop token, which is not taken."""
+    rng = random.Random(seed)
+    mask = np.asarray(grammar_core.allocate_token_bitmask(1, size))
+    masks = []
+    for _ in range(steps):
+        matcher.fill_next_token_bitmask(mask)
+        masks.append(mask.tobytes())
+        ids = np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")[: size - 1])
+        if not len(ids):
+            break
+        assert matcher.accept_token(int(rng.choice(ids)))
+    return masks

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
-
-from grammar_core import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo, allocate_token_bitmask
+from grammar_core import Grammar, GrammarCompiler, GrammarMatcher, TokenizerInfo
+from tests.grammar_core.matchers import masks_along
 from tests.grammar_core.random_grammars import random_grammar
 
 _TOKENS = [
@@ -37,19 +36,8 @@ _FRAMES = (
 )
 
 
-def masks_along(compiler: GrammarCompiler, grammar: Grammar, seed: int, steps: int = 12) -> list[bytes]:
-    rng = random.Random(seed)
-    matcher = GrammarMatcher(compiler.compile_grammar(grammar))
-    mask = np.asarray(allocate_token_bitmask(1, len(_TOKENS)))
-    masks = []
-    for _ in range(steps):
-        matcher.fill_next_token_bitmask(mask)
-        masks.append(mask.tobytes())
-        allowed = np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")[: len(_TOKENS) - 1])
-        if not len(allowed):
-            break
-        assert matcher.accept_token(int(rng.choice(allowed)))
-    return masks
+def masks_of(compiler: GrammarCompiler, grammar: Grammar, seed: int, steps: int = 12) -> list[bytes]:
+    return masks_along(GrammarMatcher(compiler.compile_grammar(grammar)), len(_TOKENS), seed, steps)
 
 
 def info() -> TokenizerInfo:
@@ -63,7 +51,7 @@ def test_texts_in_many_frames() -> None:
             for frame in _FRAMES:
                 grammar = Grammar.from_ebnf(f"root ::= {frame}\ntext ::= {text}\n")
                 alone = GrammarCompiler(info())
-                assert masks_along(shared, grammar, seed) == masks_along(alone, grammar, seed), (text, frame)
+                assert masks_of(shared, grammar, seed) == masks_of(alone, grammar, seed), (text, frame)
 
 
 def test_random_grammars() -> None:
@@ -73,7 +61,7 @@ def test_random_grammars() -> None:
         if any(warning.rule == grammar.root for warning in grammar.warnings()):
             continue
         alone = GrammarCompiler(info())
-        assert masks_along(shared, grammar, seed) == masks_along(alone, grammar, seed), str(grammar)
+        assert masks_of(shared, grammar, seed) == masks_of(alone, grammar, seed), str(grammar)
 
 
 def test_values_of_members() -> None:
@@ -102,7 +90,7 @@ def test_values_of_members() -> None:
         grammar = Grammar.from_json_schema(schema, strict_mode=False, any_order=rng.random() < 0.5)
         alone = GrammarCompiler(info())
         for text in range(4):
-            assert masks_along(shared, grammar, text, 40) == masks_along(alone, grammar, text, 40), (
+            assert masks_of(shared, grammar, text, 40) == masks_of(alone, grammar, text, 40), (
                 schema,
                 text,
             )
@@ -117,4 +105,4 @@ def test_what_is_found_ahead_is_shared() -> None:
     grammar = Grammar.from_json_schema(
         {"type": "object", "properties": {"c": {"type": "string", "maxLength": 7}}}
     )
-    assert masks_along(ahead, grammar, 1) == masks_along(GrammarCompiler(info()), grammar, 1)
+    assert masks_of(ahead, grammar, 1) == masks_of(GrammarCompiler(info()), grammar, 1)

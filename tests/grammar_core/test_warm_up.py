@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import random
 import time
 from typing import Any
 
-import numpy as np
 import pytest
 
 from grammar_core import (
+    CompiledGrammar,
     GrammarCompiler,
     GrammarLimitError,
     GrammarMatcher,
     TokenizerInfo,
     allocate_token_bitmask,
 )
+from tests.grammar_core.matchers import masks_along
 
 _WORDS = ('{"', '":', ' "', '",', ' {"', "name", "width", " [", '"]', "}}", "true", "12", "red", '": "', "[{")
 _TOKENS = [*(bytes([byte]) for byte in range(256)), *(word.encode() for word in _WORDS), b"</s>"]
@@ -53,18 +53,8 @@ def found_at_once(matcher: GrammarMatcher) -> bool:
     return matcher.try_fill_next_token_bitmask(allocate_token_bitmask(1, len(_TOKENS)), 0)
 
 
-def masks_along(matcher: GrammarMatcher, seed: int, steps: int) -> list[bytes]:
-    rng = random.Random(seed)
-    mask = np.asarray(allocate_token_bitmask(1, len(_TOKENS)))
-    masks = []
-    for _ in range(steps):
-        matcher.fill_next_token_bitmask(mask)
-        masks.append(mask.tobytes())
-        allowed = np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")[: len(_TOKENS) - 1])
-        if not len(allowed):
-            break
-        assert matcher.accept_token(int(rng.choice(allowed)))
-    return masks
+def masks_of(grammar: CompiledGrammar, seed: int, steps: int) -> list[bytes]:
+    return masks_along(GrammarMatcher(grammar), len(_TOKENS), seed, steps)
 
 
 def test_masks_of_likely_texts_need_no_work() -> None:
@@ -105,13 +95,13 @@ def test_masks_are_those_that_are_found_late(text: str) -> None:
     late = compiler(warm_up_seconds=0.0).compile_grammar(text)
     ahead = compiler(warm_up_seconds=1.0).compile_grammar(text)
     for seed in range(8):
-        assert masks_along(GrammarMatcher(late), seed, 12) == masks_along(GrammarMatcher(ahead), seed, 12)
+        assert masks_of(late, seed, 12) == masks_of(ahead, seed, 12)
 
 
 def test_masks_of_schemas_are_those_that_are_found_late() -> None:
     late, ahead = (compiler(warm_up_seconds=s).compile_json_schema(_SCHEMA) for s in (0.0, 1.0))
     for seed in range(20):
-        assert masks_along(GrammarMatcher(late), seed, 40) == masks_along(GrammarMatcher(ahead), seed, 40)
+        assert masks_of(late, seed, 40) == masks_of(ahead, seed, 40)
 
 
 def test_a_mask_that_takes_too_long_fails_where_it_is_needed() -> None:
@@ -120,7 +110,7 @@ def test_a_mask_that_takes_too_long_fails_where_it_is_needed() -> None:
     matcher = GrammarMatcher(compiler(step_seconds=0.05).compile_grammar(text))
     assert matcher.accept_string('["')
     with pytest.raises(GrammarLimitError, match=r"takes more than|too many readings"):
-        masks_along(matcher, 0, 50)
+        masks_along(matcher, len(_TOKENS), 0, 50)
 
 
 # Found by hostile grammars: each digit of 8,000 was followed for as long as a step may take.
