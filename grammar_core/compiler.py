@@ -51,8 +51,8 @@ class GrammarCompiler:
     threads wait for their turn. Masks of one grammar take at most `mask_limit_bytes`. A compile, from
     the text on, takes at most `compile_seconds`, a mask and an accepted token or text `step_seconds` of
     processor time; beyond that they raise GrammarLimitError. A compile spends up to `warm_up_seconds` of
-    that on masks that the first text is likely to need, where texts are like JSON; 0 leaves them all to the
-    texts.
+    that, less where building the grammar took long, on masks that its first text is likely to need, where
+    texts are like JSON; 0 leaves them all to the texts. (`warm_up` is for what all schemas share.)
     """
 
     def __init__(
@@ -219,7 +219,7 @@ class GrammarCompiler:
         return self._cache.find(source)
 
     def warm_up(self) -> None:
-        """Find the masks of JSON's strings, which all schemas share, ahead: some 20 ms."""
+        """Find the masks of JSON's strings, which all schemas share, ahead of any compile: some 20 ms."""
         import numpy as np
 
         native = self._compile(Grammar.from_json_schema(_WARM_UP_SCHEMA), 0.0).native

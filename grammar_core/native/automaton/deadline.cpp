@@ -9,8 +9,8 @@
 
 namespace syntagma {
 
-thread_local Deadline* Deadline::current_ = nullptr;
-thread_local uint32_t Deadline::ticks_ = 0;
+constinit thread_local Deadline* Deadline::current_ = nullptr;
+constinit thread_local uint32_t Deadline::ticks_ = 0;
 
 Deadline::Deadline(double seconds, std::shared_ptr<const Cancellation> cancellation)
     : seconds_(seconds), cancellation_(std::move(cancellation)) {}

@@ -244,9 +244,7 @@ int32_t MacroAutomaton::tail_reports(int32_t context, int32_t nfa_state) {
   const auto found = tail_reports_.find(key);
   if (found != tail_reports_.end()) return found->second;
   if (nfa_.surely_goes_on(nfa_state)) return 0;
-  begin_set();
-  add_state(nfa_state);
-  const int32_t closed = close_set(context);
+  const int32_t closed = target_of(context, {&nfa_state, 1});
   const bool returns = closed != kNone && !states_[closed].has_edges && !completes_options();
   const int32_t reports = returns ? states_[closed].reports : 0;
   tail_reports_.emplace(key, reports);
@@ -334,49 +332,10 @@ int32_t MacroAutomaton::compute_after(int32_t id, int32_t reports) {
       if (m.is_start && (!nfa_.symbols()[call.symbol].is_counter() || is_corner(m.context, call))) continue;
       if (tail_reports(m.context, call.target) == 0) targets.push_back(call.target);
     }
-  begin_set();
-  for (const int32_t target : targets) add_state(target);
-  const int32_t result = targets.empty() ? kNone : close_set(m.context);
+  const int32_t result = target_of(m.context, targets);
   after_.insert(key, static_cast<uint64_t>(result + 2));
   account(32);
   return result;
-}
-
-void MacroAutomaton::add_token_targets(int32_t id, int32_t token) {
-  for (const int32_t s : state_sets_[states_[id].states])
-    for (const TokenEdge& e : nfa_.token_edges(s))
-      if (nfa_.token_sets()[e.set].contains(token)) add_state(e.target);
-}
-
-int32_t MacroAutomaton::next_either(int32_t id, int32_t token, int32_t before_last, uint8_t last) {
-  const std::lock_guard lock(mutex_);
-  begin_set();
-  add_token_targets(id, token);
-  for (const int32_t s : state_sets_[states_[before_last].states])
-    for (const ByteEdge& e : nfa_.byte_edges(s))
-      if (e.low <= last && last <= e.high) add_state(e.target);
-  return set_.empty() ? kNone : close_set(states_[id].context);
-}
-
-int32_t MacroAutomaton::next_token(int32_t id, int32_t token) {
-  const std::lock_guard lock(mutex_);
-  const uint64_t key = static_cast<uint64_t>(id) << 32 | static_cast<uint32_t>(token);
-  const auto found = token_targets_.find(key);
-  if (found != token_targets_.end()) return found->second;
-  begin_set();
-  add_token_targets(id, token);
-  const int32_t target = set_.empty() ? kNone : close_set(states_[id].context);
-  account(48);
-  token_targets_.emplace(key, target);
-  return target;
-}
-
-std::vector<int32_t> MacroAutomaton::token_sets(int32_t id) {
-  const std::lock_guard lock(mutex_);
-  std::vector<int32_t> sets;
-  for (const int32_t s : state_sets_[states_[id].states])
-    for (const TokenEdge& e : nfa_.token_edges(s)) sets.push_back(e.set);
-  return sets;
 }
 
 std::vector<int32_t> MacroAutomaton::captured_symbols(int32_t list) {

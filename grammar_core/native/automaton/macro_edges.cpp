@@ -1,4 +1,5 @@
-// The byte edges of macro-states: where they lead, and what they say without being followed.
+// The edges of macro-states, of bytes and of whole tokens: where they lead, and what they say without being
+// followed.
 #include <algorithm>
 #include <iterator>
 #include <span>
@@ -57,10 +58,11 @@ MacroAutomaton::EdgeRange MacroAutomaton::edge_range(const MacroState& m, uint8_
                                                      std::vector<int32_t>& targets) {
   targets.clear();
   int low = 0, high = 255;
-  size_t edges = 0;
+  size_t visited = 0;
   for (const int32_t s : state_sets_[m.states]) {
-    edges += nfa_.byte_edges(s).size();
-    for (const ByteEdge& e : nfa_.byte_edges(s)) {
+    const auto edges = nfa_.byte_edges(s);
+    visited += edges.size();
+    for (const ByteEdge& e : edges) {
       if (e.high < byte) {
         low = std::max(low, e.high + 1);
       } else if (e.low > byte) {
@@ -72,7 +74,7 @@ MacroAutomaton::EdgeRange MacroAutomaton::edge_range(const MacroState& m, uint8_
       }
     }
   }
-  TimeLimit::tick(static_cast<uint32_t>(edges));
+  TimeLimit::tick(static_cast<uint32_t>(visited));
   return {static_cast<uint8_t>(low), static_cast<uint8_t>(high)};
 }
 
@@ -132,6 +134,43 @@ bool MacroAutomaton::is_within_character(int32_t id) const {
   const MacroState& m = states_[id];
   return !m.has_calls && !m.has_counters && !m.has_tokens && !m.is_start &&
          continuations.contains_all(m.live);
+}
+
+void MacroAutomaton::add_token_targets(int32_t id, int32_t token) {
+  for (const int32_t s : state_sets_[states_[id].states])
+    for (const TokenEdge& e : nfa_.token_edges(s))
+      if (nfa_.token_sets()[e.set].contains(token)) add_state(e.target);
+}
+
+int32_t MacroAutomaton::next_either(int32_t id, int32_t token, int32_t before_last, uint8_t last) {
+  const std::lock_guard lock(mutex_);
+  begin_set();
+  add_token_targets(id, token);
+  for (const int32_t s : state_sets_[states_[before_last].states])
+    for (const ByteEdge& e : nfa_.byte_edges(s))
+      if (e.low <= last && last <= e.high) add_state(e.target);
+  return set_.empty() ? kNone : close_set(states_[id].context);
+}
+
+int32_t MacroAutomaton::next_token(int32_t id, int32_t token) {
+  const std::lock_guard lock(mutex_);
+  const uint64_t key = static_cast<uint64_t>(id) << 32 | static_cast<uint32_t>(token);
+  const auto found = token_targets_.find(key);
+  if (found != token_targets_.end()) return found->second;
+  begin_set();
+  add_token_targets(id, token);
+  const int32_t target = set_.empty() ? kNone : close_set(states_[id].context);
+  account(48);
+  token_targets_.emplace(key, target);
+  return target;
+}
+
+std::vector<int32_t> MacroAutomaton::token_sets(int32_t id) {
+  const std::lock_guard lock(mutex_);
+  std::vector<int32_t> sets;
+  for (const int32_t s : state_sets_[states_[id].states])
+    for (const TokenEdge& e : nfa_.token_edges(s)) sets.push_back(e.set);
+  return sets;
 }
 
 }  // namespace syntagma

@@ -76,9 +76,7 @@ std::vector<int32_t> MacroAutomaton::reading_states(int32_t id) {
 
 int32_t MacroAutomaton::state_of(int32_t id, int32_t nfa_state) {
   const std::lock_guard lock(mutex_);
-  begin_set();
-  add_state(nfa_state);
-  return close_set(states_[id].context);
+  return lone_target(states_[id].context, nfa_state);
 }
 
 const std::vector<int32_t>& MacroAutomaton::regular_frame(int32_t id) {

@@ -67,7 +67,6 @@ std::vector<int32_t> WalkAutomaton::targets_of_leads(int32_t state, int group) {
 
 // Whether the lead bytes of a group do what others do that the same bytes continue.
 bool WalkAutomaton::is_like_other_leads(int group) const {
-  if (group == kOtherLeadsGroup) return true;
   const uint8_t lead = kSingleLeads[group - kFirstLeadGroup];
   const uint8_t other = lead < 0xE0 ? 0xC3 : lead <= 0xEC ? 0xE4 : 0xEE;
   return automaton_.nfa().class_of(lead) == automaton_.nfa().class_of(other);
@@ -105,8 +104,9 @@ const WalkAutomaton::CharacterTargets& WalkAutomaton::character_targets(int32_t 
   result.alive &= ~dead;
   const std::vector<int32_t> others = targets_of_leads(state, kOtherLeadsGroup);
   for (int lead_group = kFirstLeadGroup; lead_group <= kOtherLeadsGroup; ++lead_group) {
-    const bool is_like_others = others.size() == 1 && is_like_other_leads(lead_group);
-    targets = is_like_others ? others : targets_of_leads(state, lead_group);
+    const bool is_known =
+        lead_group == kOtherLeadsGroup || (others.size() == 1 && is_like_other_leads(lead_group));
+    targets = is_known ? others : targets_of_leads(state, lead_group);
     if (targets.empty()) continue;
     result.alive |= GroupSet{1} << lead_group;
     add(GroupSet{1} << lead_group);
