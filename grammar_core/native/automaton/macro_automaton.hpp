@@ -122,6 +122,8 @@ class MacroAutomaton {
   }
   // The Nfa states of `id` if each of them only reads bytes, whatever the others do; else none.
   std::vector<int32_t> reading_states(int32_t id);
+  // The Nfa states of `id` if all that they lead to with a byte can be, in its frame; else none.
+  std::vector<int32_t> plain_states(int32_t id);
   // The macro-state of a lone Nfa state in the frame of state `id`.
   int32_t state_of(int32_t id, int32_t nfa_state);
   // The macro-state with its calls filled in.

@@ -74,6 +74,13 @@ std::vector<int32_t> MacroAutomaton::reading_states(int32_t id) {
   return {states.begin(), states.end()};
 }
 
+std::vector<int32_t> MacroAutomaton::plain_states(int32_t id) {
+  const std::lock_guard lock(mutex_);
+  if (!is_plain(contexts_[states_[id].context])) return {};
+  const auto states = state_sets_[states_[id].states];
+  return {states.begin(), states.end()};
+}
+
 int32_t MacroAutomaton::state_of(int32_t id, int32_t nfa_state) {
   const std::lock_guard lock(mutex_);
   return lone_target(states_[id].context, nfa_state);

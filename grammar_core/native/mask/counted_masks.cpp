@@ -101,8 +101,7 @@ std::unique_ptr<MaskStore::CountedWalk> MaskStore::run_counted_walk(int32_t star
       continue;
     }
     if (tokens.extra == 0) by_characters.emplace_back(tokens.first, tokens.last);
-    for (uint32_t rank = tokens.first; rank < tokens.last; ++rank)
-      walk->most = std::max(walk->most, vocabulary_->characters_at_rank(rank) + tokens.extra);
+    walk->most = std::max(walk->most, vocabulary_->most_characters(tokens.first, tokens.last) + tokens.extra);
   }
   for (const LeavingPlace& place : walk->findings.leaving)
     walk->most = std::max(walk->most, place.iterations);

@@ -89,6 +89,50 @@ std::vector<RankRange> complement(const Vocabulary& vocabulary, std::span<const 
   return rest;
 }
 
+// A bit per rank, of ranges in any order.
+std::vector<uint64_t> bits_of(const Vocabulary& vocabulary, std::span<const RankRange> ranges) {
+  std::vector<uint64_t> bits(vocabulary.text_token_count() / 64 + 1, 0);
+  for (const auto& [first, last] : ranges) {
+    const uint64_t low = ~uint64_t{0} << (first % 64), high = (uint64_t{1} << (last % 64)) - 1;
+    if (first / 64 == last / 64) {
+      bits[first / 64] |= low & high;
+      continue;
+    }
+    bits[first / 64] |= low;
+    std::fill(bits.begin() + first / 64 + 1, bits.begin() + last / 64, ~uint64_t{0});
+    bits[last / 64] |= high;
+  }
+  return bits;
+}
+
+// Ranges in any order, and sets. What the ranges leave out is often little where text begins with ASCII, and
+// much elsewhere, where the sets have it.
+std::vector<uint32_t> words_of(const Vocabulary& vocabulary, std::span<const RankRange> ranges,
+                               std::span<const std::shared_ptr<const MaskWords>> sets) {
+  std::vector<uint64_t> bits = bits_of(vocabulary, ranges);
+  const uint32_t ascii = vocabulary.ascii_count();
+  const auto flip = [&](size_t first, uint64_t flipped, std::vector<uint32_t>& words) {
+    for (; flipped != 0; flipped &= flipped - 1) {
+      const auto rank = static_cast<uint32_t>(first + std::countr_zero(flipped));
+      const auto id = static_cast<uint32_t>(vocabulary.token_at_rank(rank));
+      words[id / 32] ^= bit_of(id);
+    }
+  };
+  size_t allowed = 0;
+  for (size_t i = 0; i < ascii / 64; ++i) allowed += std::popcount(bits[i]);
+  const bool allows_most = 2 * allowed > ascii;
+  std::vector<uint32_t> words =
+      allows_most ? vocabulary.ascii_mask()->words() : std::vector<uint32_t>(vocabulary.mask_words(), 0);
+  if (allows_most) {
+    for (size_t i = 0; i < ascii / 64; ++i) bits[i] = ~bits[i];
+    bits[ascii / 64] ^= (uint64_t{1} << (ascii % 64)) - 1;
+  }
+  for (size_t i = 0; i < bits.size(); ++i) flip(64 * i, bits[i], words);
+  for (const auto& set : sets)
+    for (size_t i = 0; i < words.size(); ++i) words[i] |= set->words()[i];
+  return words;
+}
+
 }  // namespace
 
 Row Row::with_flipped(const Vocabulary& vocabulary, std::shared_ptr<const MaskWords> base,
@@ -134,14 +178,8 @@ Row Row::from_sorted_ranges(const Vocabulary& vocabulary, std::span<const RankRa
 
 Row Row::from_ranges(const Vocabulary& vocabulary, std::vector<RankRange> ranges,
                      std::span<const std::shared_ptr<const MaskWords>> sets) {
-  const auto united = [&] {
-    std::vector<uint32_t> words = sets[0]->words();
-    for (const auto& set : sets.subspan(1))
-      for (size_t i = 0; i < words.size(); ++i) words[i] |= set->words()[i];
-    add_ranges(vocabulary, ranges, words);
-    return from_words(std::move(words));
-  };
-  if (sets.size() > 1 || (!sets.empty() && ranges.size() > kMostFlipped)) return united();
+  if (sets.size() > 1 || (!sets.empty() && ranges.size() > kMostFlipped))
+    return from_words(words_of(vocabulary, ranges, sets));
   if (!std::is_sorted(ranges.begin(), ranges.end())) std::sort(ranges.begin(), ranges.end());
   size_t kept = 0;
   for (const RankRange& range : ranges) {
@@ -152,7 +190,7 @@ Row Row::from_ranges(const Vocabulary& vocabulary, std::vector<RankRange> ranges
   }
   ranges.resize(kept);
   if (sets.empty()) return from_sorted_ranges(vocabulary, ranges);
-  if (total(ranges) > kMostFlipped) return united();
+  if (total(ranges) > kMostFlipped) return from_words(words_of(vocabulary, ranges, sets));
   std::vector<uint32_t> flipped = ids_of(vocabulary, ranges);
   std::erase_if(flipped, [&](uint32_t id) { return sets[0]->contains(id); });
   return with_flipped(vocabulary, sets[0], std::move(flipped));

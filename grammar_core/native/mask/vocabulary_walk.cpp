@@ -11,23 +11,13 @@ namespace {
 
 constexpr uint32_t kHandedOver = 64;  // nodes from which on a look-up is cheaper than walking them
 constexpr size_t kLikelyRanges = 48;  // of consumed tokens
-constexpr uint32_t kSmallSubtree = 24;
-constexpr int kMostPlainWalks = 3;  // within one another
-
-void add_consumed(std::vector<ConsumedTokens>& consumed, std::pair<uint32_t, uint32_t> ranks, int32_t extra,
-                  bool is_total = false) {
-  if (ranks.first == ranks.second) return;
-  if (!consumed.empty() && consumed.back().last == ranks.first && consumed.back().extra == extra &&
-      consumed.back().is_total == is_total)
-    consumed.back().last = ranks.second;
-  else
-    consumed.push_back({ranks.first, ranks.second, extra, is_total});
-}
+constexpr int kMostPlainWalks = 3;    // within one another
+constexpr size_t kAhead = 8;  // unplain nodes whose nodes of the trie are asked for before they are needed
 
 }  // namespace
 
 VocabularyWalk::VocabularyWalk(MacroAutomaton& automaton, const Vocabulary& vocabulary)
-    : automaton_(automaton), vocabulary_(vocabulary), walker_(automaton) {
+    : automaton_(automaton), vocabulary_(vocabulary), walker_(automaton, vocabulary.plain_texts()) {
   path_.resize(vocabulary.longest_token() + 1);
 }
 
@@ -113,6 +103,10 @@ void VocabularyWalk::walk_nodes(uint32_t first, uint32_t end, bool counted, Leav
                                 WalkFindings& findings) {
   const auto trie = vocabulary_.trie();
   for (uint32_t node = first; node < end;) {
+    if (visited_ >= kLongWalk && !counted) {
+      node = walk_text_states(node, end, leaving, findings);
+      if (node >= end) break;
+    }
     const TrieNode& n = trie[node];
     __builtin_prefetch(&trie[0] + n.subtree_end);
     count_node();
@@ -125,7 +119,7 @@ void VocabularyWalk::walk_nodes(uint32_t first, uint32_t end, bool counted, Leav
       continue;
     }
     if (reading != kNone) {
-      add_consumed(findings.consumed, vocabulary_.ranks_at(node), 0);
+      findings.consume(vocabulary_.ranks_at(node), 0);
       path_[n.depth].enter(state, 0, kNone, reading);
       node =
           n.subtree_end == node + 1 ? after_subtree(node) : first_child(node, walker_.reading_bytes(reading));
@@ -141,7 +135,7 @@ uint32_t VocabularyWalk::arrive(uint32_t node, int32_t state, bool counted, Leav
   const TrieNode& n = vocabulary_.trie()[node];
   const PathEntry& before = path_[n.depth - 1];
   const auto [iterations, extra] = step_to(state, before, n.byte, n.characters, counted, findings);
-  add_consumed(findings.consumed, vocabulary_.ranks_at(node), extra);
+  findings.consume(vocabulary_.ranks_at(node), extra);
   if (n.subtree_end == node + 1) return after_subtree(node);
   const bool is_handed_over =
       !counted && n.subtree_end - node >= kHandedOver && walker_.has_inner_frame(state);
@@ -149,8 +143,7 @@ uint32_t VocabularyWalk::arrive(uint32_t node, int32_t state, bool counted, Leav
       is_handed_over ? Consumption::kNone : consumption_below(before.state, state, node, counted);
   if (below != Consumption::kNone) {
     const bool is_total = below == Consumption::kTotal;
-    add_consumed(findings.consumed, vocabulary_.ranks_below(node), is_total ? extra + n.characters : extra,
-                 is_total);
+    findings.consume(vocabulary_.ranks_below(node), is_total ? extra + n.characters : extra, is_total);
     return after_subtree(node);
   }
   add_leaving_at(node, state, iterations, leaving, findings);
@@ -215,7 +208,7 @@ void VocabularyWalk::walk_root(int32_t start, const ByteSet& bytes, bool counted
   const Fan& fan = *vocabulary_.fan(0);
   const auto trie = vocabulary_.trie();
   std::array<BehindFirst, kGroupCount> behind{};
-  for (int group = kFirstLeadGroup; group <= kOtherLeadsGroup && !counted; ++group) {
+  for (int group = kFirstLeadGroup; group <= kLastLeadGroup && !counted; ++group) {
     if (first.tokens(group) == nullptr || !bytes.contains_all(first.leads(group))) continue;
     const int32_t target = walker_.only_target(start, GroupSet{1} << group);
     if (target == kNone) continue;
@@ -250,7 +243,7 @@ void VocabularyWalk::walk_behind_first(uint8_t lead, int32_t start, const Behind
     count_node();
     if ((longer.groups_below & behind.next) == 0) continue;
     if (walker_.loops_over(behind.state, longer.groups_below)) {
-      add_consumed(findings.consumed, {longer.first_rank, longer.end_rank}, 0);
+      findings.consume({longer.first_rank, longer.end_rank}, 0);
       continue;
     }
     const TrieNode& n = trie[longer.node];
@@ -283,28 +276,46 @@ void VocabularyWalk::walk_plain(uint32_t node, const ConsumedText& text, bool co
   const Nesting nesting(plain_walks_);
   const auto [begin, end] = vocabulary_.ranks_below(node);
   uint32_t rank = begin;
-  const auto unplain = text.plain->unplain_below(vocabulary_.trie()[node], node);
-  for (size_t i = 0; i < unplain.size();) {
+  const auto trie = vocabulary_.trie();
+  const auto unplain = text.plain->unplain_below(trie[node], node);
+  const int32_t start = path_[trie[node].depth].state;
+  auto exit = text.exits.begin();
+  for (size_t i = 0; i < unplain.size() || exit != text.exits.end();) {
+    if (exit != text.exits.end() && (i == unplain.size() || exit->node <= unplain[i].node)) {
+      const auto [at, before] = *exit++;
+      const TrieNode& n = trie[at];
+      if (n.first_rank < rank) continue;  // below what has been walked
+      findings.consume({rank, n.first_rank}, text.extra, text.is_total);
+      int32_t state = start;
+      for (const char c : before)
+        if (state != kNone) state = walker_.next(state, static_cast<uint8_t>(c));
+      path_[n.depth - 1].enter(state, 0);
+      if (state != kNone) walk_nodes(at, n.subtree_end, counted, leaving, findings);
+      rank = trie[n.subtree_end].first_rank;
+      while (i < unplain.size() && unplain[i].node < n.subtree_end) ++i;
+      continue;
+    }
     const UnplainNode& n = unplain[i];
+    if (i + kAhead < unplain.size() && !unplain[i + kAhead].has_plain_byte)
+      __builtin_prefetch(&trie[unplain[i + kAhead].node]);
     count_node();
-    add_consumed(findings.consumed, {rank, n.first_rank}, text.extra, text.is_total);
+    findings.consume({rank, n.first_rank}, text.extra, text.is_total);
     const PathEntry& before = path_[n.depth - 1];
     const int32_t state = walker_.next(before.state, n.byte);
     if (state == kNone || !n.has_plain_byte) {
-      if (state != kNone)
-        walk_nodes(n.node, vocabulary_.trie()[n.node].subtree_end, counted, leaving, findings);
+      if (state != kNone) walk_nodes(n.node, trie[n.node].subtree_end, counted, leaving, findings);
       rank = n.end_rank;
       i += n.count;
       continue;
     }
     const Step step = step_to(state, before, n.byte, n.characters, counted, findings);
-    add_consumed(findings.consumed, {n.first_rank, n.below_rank}, step.extra);
+    findings.consume({n.first_rank, n.below_rank}, step.extra);
     add_leaving_at(n.node, state, step.iterations, leaving, findings);
     path_[n.depth].enter(state, step.iterations);
     rank = n.below_rank;
     ++i;
   }
-  add_consumed(findings.consumed, {rank, end}, text.extra, text.is_total);
+  findings.consume({rank, end}, text.extra, text.is_total);
 }
 
 // What comes after the subtree of `node`, without siblings that the parent's state cannot read.

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -18,7 +19,8 @@ namespace syntagma {
 
 constexpr uint32_t kLargeSubtree = 256;  // nodes from which on it pays to look into what a state can read
 constexpr uint32_t kNodesPerTick = 32;   // that are told to the limit of time at once
-constexpr size_t kLongWalk = 2'000;      // nodes after which that pays below all nodes but the smallest
+constexpr size_t kLongWalk = 2'000;      // nodes after which that pays below smaller ones too
+constexpr uint32_t kSmallSubtree = 24;   // but not below those
 
 // Tokens that are consumed, as ranks. After a token of c characters, c + `extra` iterations of the counter
 // right above the base, if there is one, are finished or must still be; or `extra` of them after any token,
@@ -58,6 +60,16 @@ struct WalkFindings {
   int32_t longest_run = 0;
   bool all_leaving = true;  // false if some places are left out where tokens do not go on with what follows
   bool countable = true;    // iterations are the same in all readings, so the numbers above hold
+
+  // Adds consumed tokens, in the order of ranks: first and one past.
+  void consume(std::pair<uint32_t, uint32_t> ranks, int32_t extra, bool is_total = false) {
+    if (ranks.first == ranks.second) return;
+    if (!consumed.empty() && consumed.back().last == ranks.first && consumed.back().extra == extra &&
+        consumed.back().is_total == is_total)
+      consumed.back().last = ranks.second;
+    else
+      consumed.push_back({ranks.first, ranks.second, extra, is_total});
+  }
 };
 
 // What of a whole walk is to be changed to get that of another state.
@@ -114,6 +126,19 @@ class VocabularyWalk {
     }
   };
 
+  // What a long walk asks of a state at every node.
+  struct TextState {
+    enum Kind : uint8_t { kNotKnown, kOther, kText } kind = kNotKnown;
+    bool reads_plain = false;  // all bytes that the smallest plain text may begin with
+    GroupSet follow = 0;       // of bytes with which tokens leave it
+  };
+  const TextState& text_state(int32_t state) {
+    if (static_cast<size_t>(state) < text_states_.size() && text_states_[state].kind != TextState::kNotKnown)
+      return text_states_[state];
+    return make_text_state(state);
+  }
+  const TextState& make_text_state(int32_t state);
+  uint32_t walk_text_states(uint32_t node, uint32_t end, Leaving leaving, WalkFindings& findings);
   // A state, or one of the Nfa's that it has led to.
   struct Place {
     int32_t state;
@@ -161,11 +186,18 @@ class VocabularyWalk {
                       WalkFindings& findings);
   // How what a state consumes is counted, if it is consumed: see ConsumedTokens.
   enum class Consumption : uint8_t { kNone, kByCharacters, kTotal };
-  struct ConsumedText {
-    const PlainText* plain;
-    int32_t extra;
-    bool is_total;
+  // A node below which not all plain text may be consumed, and the text between the state's node and it.
+  struct PlainExit {
+    uint32_t node;
+    std::string_view before;
   };
+  struct ConsumedText {
+    const PlainText* plain = nullptr;
+    int32_t extra = 0;
+    bool is_total = false;
+    std::vector<PlainExit> exits = {};  // in preorder
+  };
+  bool finds_exits(uint32_t node, size_t kind, std::vector<PlainExit>& exits);
   ConsumedText consumed_text(uint32_t node, bool counted, int32_t extra);
   void walk_plain(uint32_t node, const ConsumedText& text, bool counted, Leaving leaving,
                   WalkFindings& findings);
@@ -173,7 +205,6 @@ class VocabularyWalk {
   Consumption consumption_below(int32_t before, int32_t state, uint32_t node, bool counted);
   Consumption counted_consumption(int32_t from, int32_t loop, GroupSet groups);
   bool survives_all_below(int32_t state, uint32_t node);
-  bool survives(int32_t state, const PlainText& plain, size_t kind, uint32_t node);
   bool reads_all_children(int32_t state, uint32_t node);
   const Follow& follow(int32_t reports);
 
@@ -186,6 +217,7 @@ class VocabularyWalk {
   std::unordered_map<int32_t, Follow> follow_;
   std::map<ByteSet, int32_t> follow_ids_;
   std::vector<PathEntry> path_;  // by depth
+  std::vector<TextState> text_states_;
 };
 
 }  // namespace syntagma

@@ -11,8 +11,17 @@ constexpr size_t kLikelyStates = 128;
 
 }  // namespace
 
-WalkAutomaton::WalkAutomaton(MacroAutomaton& automaton) : automaton_(automaton), stepper_(automaton, arena_) {
+WalkAutomaton::WalkAutomaton(MacroAutomaton& automaton, std::span<const PlainText, kPlainTexts> texts)
+    : automaton_(automaton), texts_(texts), stepper_(automaton, arena_) {
   states_.reserve(kLikelyStates);
+}
+
+size_t WalkAutomaton::memory_bytes() const {
+  size_t survivals = 0;
+  for (const auto& survival : survivals_)
+    if (survival != nullptr) survivals += survival->memory_bytes();
+  return states_.size() * sizeof(State) + tables_.memory_bytes() + finished_bytes_ + hub_bytes_ + survivals +
+         arena_.memory_bytes() + keys_.memory_bytes();
 }
 
 int32_t WalkAutomaton::state_of(Item item) {
@@ -146,6 +155,7 @@ int32_t WalkAutomaton::intern(std::span<const int32_t> key) {
   if (id == static_cast<int32_t>(states_.size())) {
     State& state = states_.emplace_back();
     state.reports = key[0];
+    state.survived.fill(kNotKnown);
     state.has_items = key.size() > 1;
     if (key.size() == 3) state.lone = automaton_.state(key[1]).lone_state;
     set_iterations(key, state);

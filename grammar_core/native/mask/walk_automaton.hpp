@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "automaton/interner.hpp"
 #include "automaton/macro_automaton.hpp"
 #include "automaton/table_pool.hpp"
+#include "mask/text_survival.hpp"
 #include "parser/stack_arena.hpp"
 #include "parser/stepper.hpp"
 #include "vocabulary/vocabulary.hpp"
@@ -20,19 +23,26 @@
 namespace syntagma {
 
 constexpr uint8_t kUncountable = 2;
-constexpr int kMostSurvivors = 400;  // states of a walk that are looked into for dead ends
+
+// A state that characters lead back to, such as that of a search which has found nothing yet: all of them
+// that are not the beginning of something, and most of the others' next ones.
+struct Hub {
+  // Two bytes with which texts may lead farther away than one character, and where to; kNone where they end.
+  struct Exit {
+    uint8_t first, second;
+    int32_t target;
+  };
+  std::vector<Exit> exits;  // in this order
+};
 
 class WalkAutomaton {
  public:
-  explicit WalkAutomaton(MacroAutomaton& automaton);
+  WalkAutomaton(MacroAutomaton& automaton, std::span<const PlainText, kPlainTexts> texts);
 
   StackArena& arena() { return arena_; }
 
   // At the beginning of a walk, whose work is limited.
-  void begin_walk() {
-    stepper_.reset_work();
-    survivors_left_ = kMostSurvivors;
-  }
+  void begin_walk() { stepper_.reset_work(); }
   // The only item of a state that stands on the base alone; kNone as its macro-state if there is none such.
   Item lone_item(int32_t state) const;
   // The first byte behind those of a byte's class.
@@ -60,6 +70,13 @@ class WalkAutomaton {
     if (states_[state].next == nullptr) compute_live(state);
     const int32_t target = known_next(state, byte);
     return target != kUnknown ? target : compute_next(state, automaton_.nfa().class_of(byte));
+  }
+  // The state after a byte, or kNone; kUnknown while nobody has asked for it.
+  int32_t known_next(int32_t state, uint8_t byte) const {
+    const State& s = states_[state];
+    if (s.next == nullptr) return kUnknown;
+    const uint8_t byte_class = automaton_.nfa().class_of(byte);
+    return s.live_classes.contains(byte_class) ? s.next[s.live_classes.count_below(byte_class)] : kNone;
   }
   // The state of the Nfa that a byte leads to, if it leads nowhere else and that only reads bytes: walks
   // follow it without making states. kNone if that is not so, or where the state behind the byte is known
@@ -158,13 +175,19 @@ class WalkAutomaton {
   int32_t only_target(int32_t state, GroupSet groups);
   // Whether to look into many states from this one on costs little: it stands for few states of the grammar.
   bool is_narrow(int32_t state) const;
-  // Whether every text of so many characters at most, of some groups, can be read from `state` on. `kind` is
-  // the number of the plain text whose groups these are.
-  bool survives(int32_t state, GroupSet groups, size_t kind, int characters);
-  size_t memory_bytes() const {
-    return states_.size() * sizeof(State) + tables_.memory_bytes() + finished_bytes_ + arena_.memory_bytes() +
-           keys_.memory_bytes();
+  // Plain text of number `kind` is read from `state` on for so many characters at least, whatever they are.
+  int survived(int32_t state, size_t kind) {
+    const int known = states_[state].survived[kind];
+    return known != kNotKnown ? known : compute_survived(state, kind);
   }
+  // Whether that is enough for tokens that have `height` bytes behind a node at most.
+  bool survives(int32_t state, size_t kind, int height) {
+    const int survived = this->survived(state, kind);
+    return survived == TextSurvival::kForever || (height <= survived && height < Vocabulary::kTallest);
+  }
+  // What a state is the hub of in the plain text of number `kind`, or null.
+  const Hub* hub(int32_t state, size_t kind);
+  size_t memory_bytes() const;
 
  private:
   struct State {
@@ -177,9 +200,7 @@ class WalkAutomaton {
     bool safe_known = false;
     GroupSet safe_groups = 0;
     int8_t inner_frame = kNotKnown;
-    // By kind of plain text: characters that are known to be read, and so many that some text of them is not,
-    // or 0 if that is not known.
-    uint8_t surviving[kPlainTexts] = {}, lethal[kPlainTexts] = {};
+    std::array<int, kPlainTexts> survived;  // by kind of plain text
     // Of what it may read; with `next`, which is null while nobody asked.
     ByteSet live, live_classes;
     int16_t live_count = 0;               // of classes
@@ -219,16 +240,11 @@ class WalkAutomaton {
   int32_t intern(const Configuration& configuration);
   int32_t intern(std::span<const int32_t> key);
   void set_iterations(std::span<const int32_t> key, State& state);
-  // The state after a byte, or kNone; kUnknown while nobody has asked for it.
-  int32_t known_next(int32_t state, uint8_t byte) const {
-    const State& s = states_[state];
-    if (s.next == nullptr) return kUnknown;
-    const uint8_t byte_class = automaton_.nfa().class_of(byte);
-    return s.live_classes.contains(byte_class) ? s.next[s.live_classes.count_below(byte_class)] : kNone;
-  }
   int32_t compute_next(int32_t state, int byte_class);
   void note_alike(int32_t state, int byte_class, int live_class);
   bool finds_loops(int32_t state, GroupSet groups);
+  std::unique_ptr<const Hub> find_hub(int32_t state, const PlainText& plain);
+  int compute_survived(int32_t state, size_t kind);
   bool loops_over_group(int32_t state, int group);
   bool counts_paths(int32_t parents) const;
   GroupSet compute_safe(int32_t state);
@@ -243,13 +259,14 @@ class WalkAutomaton {
   int finished_by(int32_t from, int32_t to, ByteRange bytes, int count);
 
   MacroAutomaton& automaton_;
+  std::span<const PlainText, kPlainTexts> texts_;
+  std::array<std::unique_ptr<TextSurvival>, kPlainTexts> survivals_;  // by kind of plain text
   StackArena arena_;
   Stepper stepper_;
   SequenceInterner keys_;  // reports, then macro-state and parents of each item
   std::vector<State> states_;
   TablePool<int32_t> tables_;
-  size_t finished_bytes_ = 0;
-  int survivors_left_ = kMostSurvivors;
+  size_t finished_bytes_ = 0, hub_bytes_ = 0;
   Configuration scratch_;
   std::vector<int32_t> key_;
   std::vector<Item> items_;
@@ -260,8 +277,9 @@ class WalkAutomaton {
   };
   std::vector<Moving> moving_;
   std::unordered_map<int32_t, CharacterTargets> character_targets_;
-  std::unordered_map<uint64_t, CountedGroups> counted_groups_;  // by pairs of states
-  std::unordered_map<uint64_t, bool> alike_;                    // by pairs of states
+  std::unordered_map<uint64_t, CountedGroups> counted_groups_;     // by pairs of states
+  std::unordered_map<uint64_t, bool> alike_;                       // by pairs of states
+  std::unordered_map<uint64_t, std::unique_ptr<const Hub>> hubs_;  // by state and kind of text
   // By a usual state, a state of the Nfa, and one that the usual state leads to: see leads_alike.
   std::unordered_map<Triple, bool, TripleHash> alike_texts_;
   std::unordered_map<int32_t, UsualFacts> usual_facts_;  // by state

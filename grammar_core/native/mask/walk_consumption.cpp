@@ -11,10 +11,10 @@ namespace {
 
 constexpr uint32_t kHugeSubtree =
     16'000;                             // nodes from which on all states that text leads to are looked into
+constexpr uint32_t kWorthExits = 96;    // nodes from which on exits of hubs are looked for
 constexpr size_t kMostRunStates = 160;  // that are looked into for runs of bytes
 constexpr size_t kLikelyRunStates = 8;
 constexpr size_t kFewRunStates = 48;  // where each of them counts, or may end the frame
-constexpr int kMostSurvived = 24;     // characters; dead ends farther off are not looked for
 
 }  // namespace
 
@@ -111,10 +111,50 @@ VocabularyWalk::ConsumedText VocabularyWalk::consumed_text(uint32_t node, bool c
     }
     if (loops || ((walker_.safe_known(state) || is_huge || is_long) &&
                   (plain.groups & ~walker_.safe_groups(state)) == 0))
-      return {&plain, 0, false};
-    if (is_long && survives(state, plain, kind, node)) return {&plain, 0, false};
+      return {&plain};
+    if (is_long && walker_.survives(state, kind, vocabulary_.height(node))) return {&plain};
+    if (is_long || is_huge)
+      if (ConsumedText text{&plain}; finds_exits(node, kind, text.exits)) return text;
   }
-  return {nullptr, 0, false};
+  return {};
+}
+
+// Where plain text below a node leaves the surroundings of the hub that is the node's state, and may come to
+// a dead end there. False if it is no hub, or has many exits for the nodes there.
+bool VocabularyWalk::finds_exits(uint32_t node, size_t kind, std::vector<PlainExit>& exits) {
+  const auto trie = vocabulary_.trie();
+  const TrieNode& n = trie[node];
+  const Hub* hub = walker_.hub(path_[n.depth].state, kind);
+  if (hub == nullptr || n.subtree_end - node < kWorthExits + 8 * hub->exits.size()) return false;
+  for (size_t first = 0, last = 0; first < hub->exits.size(); first = last) {
+    const Hub::Exit& exit = hub->exits[first];
+    while (last < hub->exits.size() && hub->exits[last].first == exit.first &&
+           hub->exits[last].second == exit.second)
+      ++last;
+    int survived = TextSurvival::kForever;
+    for (size_t i = first; i < last; ++i)
+      survived = std::min(survived,
+                          hub->exits[i].target == kNone ? -1 : walker_.survived(hub->exits[i].target, kind));
+    if (survived == TextSurvival::kForever) continue;
+    const int height = std::min(survived + 1, Vocabulary::kTallest);  // from which on it matters
+    for (int c = BytePairs::height_class(height); c < BytePairs::kHeights; ++c) {
+      const auto nodes = vocabulary_.byte_pairs().nodes(exit.first, exit.second, c);
+      const auto is_before = [](const BytePairs::Node& one, uint32_t bound) { return one.node < bound; };
+      auto at = std::lower_bound(nodes.begin(), nodes.end(), node + 1, is_before);
+      for (; at != nodes.end() && at->node < n.subtree_end; ++at) {
+        count_node();
+        if (at->depth >= n.depth + 2 && at->height >= height) exits.push_back({at->node, {}});
+      }
+    }
+  }
+  std::sort(exits.begin(), exits.end(),
+            [](const PlainExit& a, const PlainExit& b) { return a.node < b.node; });
+  // Looked up at once, since each look-up waits for memory.
+  for (PlainExit& exit : exits) {
+    exit.before = vocabulary_.text_before(exit.node).substr(n.depth);
+    __builtin_prefetch(exit.before.data());
+  }
+  return true;
 }
 
 // Whether `state` loops over some groups; where `before` led to it, which is not worked out unless that is
@@ -153,23 +193,21 @@ VocabularyWalk::Consumption VocabularyWalk::counted_consumption(int32_t from, in
 bool VocabularyWalk::survives_all_below(int32_t state, uint32_t node) {
   const GroupSet below = vocabulary_.trie()[node].groups_below & ~(GroupSet{1} << kContinuationGroup);
   const auto texts = vocabulary_.plain_texts();
-  for (size_t kind = 0; kind < texts.size(); ++kind)
-    if ((below & ~texts[kind].groups) == 0 && survives(state, texts[kind], kind, node)) return true;
+  for (size_t kind = texts.size(); kind-- > 0;)  // the first are the ones that hold most
+    if ((below & ~texts[kind].groups) == 0) return walker_.survives(state, kind, vocabulary_.height(node));
   return false;
-}
-
-bool VocabularyWalk::survives(int32_t state, const PlainText& plain, size_t kind, uint32_t node) {
-  const int height = vocabulary_.height(node);
-  return height <= kMostSurvived && walker_.live_bytes(state).contains_all(plain.first_bytes) &&
-         walker_.survives(state, plain.groups, kind, height);
 }
 
 // Whether every byte that comes next below `node` leads somewhere, which says at once of most states that
 // they do not consume everything: all that was computed is needed by the walk that goes on then.
 bool VocabularyWalk::reads_all_children(int32_t state, uint32_t node) {
   const auto trie = vocabulary_.trie();
-  const Fan* fan = vocabulary_.fan(node);
-  if (fan != nullptr && !walker_.live_bytes(state).contains_all(fan->bytes)) return false;
+  if (const Fan* fan = vocabulary_.fan(node)) {
+    if (!walker_.live_bytes(state).contains_all(fan->bytes)) return false;
+    for (int byte = fan->bytes.next(-1); byte < 256; byte = fan->bytes.next(byte))
+      if (walker_.next(state, static_cast<uint8_t>(byte)) == kNone) return false;
+    return true;
+  }
   for (uint32_t child = node + 1; child < trie[node].subtree_end; child = trie[child].subtree_end)
     if (walker_.next(state, trie[child].byte) == kNone) return false;
   return true;

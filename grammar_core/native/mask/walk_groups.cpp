@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <unordered_set>
 
 #include "automaton/time_limit.hpp"
 #include "mask/walk_automaton.hpp"
@@ -12,10 +11,10 @@ namespace {
 
 constexpr size_t kMostSafeStates = 48;
 constexpr int32_t kNarrow = 4;
-constexpr size_t kMostReached = 128;  // states up to which a dead end is looked for
+constexpr int kFarDeadEnd = 3;  // characters that are read before it at least
 
 // Those that are not part of a longer character, or begin one.
-using BytesByGroup = std::array<ByteSet, kOtherLeadsGroup + 1>;
+using BytesByGroup = std::array<ByteSet, kLastLeadGroup + 1>;
 const BytesByGroup kBytesByGroup = [] {
   BytesByGroup by_group;
   const auto add = [&](int byte) {
@@ -103,9 +102,10 @@ const WalkAutomaton::CharacterTargets& WalkAutomaton::character_targets(int32_t 
   }
   result.alive &= ~dead;
   const std::vector<int32_t> others = targets_of_leads(state, kOtherLeadsGroup);
-  for (int lead_group = kFirstLeadGroup; lead_group <= kOtherLeadsGroup; ++lead_group) {
+  for (int lead_group = kFirstLeadGroup; lead_group <= kLastLeadGroup; ++lead_group) {
     const bool is_known =
-        lead_group == kOtherLeadsGroup || (others.size() == 1 && is_like_other_leads(lead_group));
+        lead_group == kOtherLeadsGroup ||
+        (lead_group < kOtherLeadsGroup && others.size() == 1 && is_like_other_leads(lead_group));
     targets = is_known ? others : targets_of_leads(state, lead_group);
     if (targets.empty()) continue;
     result.alive |= GroupSet{1} << lead_group;
@@ -116,6 +116,17 @@ const WalkAutomaton::CharacterTargets& WalkAutomaton::character_targets(int32_t 
 
 // The states that `state` leads to with some groups, which shrink to those that all of these states can read.
 GroupSet WalkAutomaton::compute_safe(int32_t state) {
+  // Where a search for words comes to dead ends, no other groups are tried. A near one may be a character
+  // that classes single out, without which text is safe.
+  for (size_t kind = 0; kind < kPlainTexts; ++kind) {
+    const int known = survived(state, kind);
+    const bool is_last = kind + 1 == kPlainTexts;
+    if (known < (is_last ? 1 : kFarDeadEnd)) continue;
+    states_[state].safe_known = true;
+    if (known == TextSurvival::kForever)
+      states_[state].safe_groups = texts_[kind].groups | GroupSet{1} << kContinuationGroup;
+    return states_[state].safe_groups;
+  }
   GroupSet groups = character_targets(state).alive;
   // Bytes that lead to where little can follow, such as a quote or a backslash, would spoil all others.
   const auto narrow = [&](int32_t target) {
@@ -159,7 +170,7 @@ const WalkAutomaton::CountedGroups& WalkAutomaton::counted_groups(int32_t from, 
     const int finished = finished_by(from, to, {byte, byte}, 1);
     for (int alike = byte; alike < end; ++alike) add(group_of(static_cast<uint8_t>(alike)), finished);
   }
-  for (int group = kFirstLeadGroup; group <= kOtherLeadsGroup; ++group)
+  for (int group = kFirstLeadGroup; group <= kLastLeadGroup; ++group)
     for (const LeadRange& range : kLeads)
       for (int lead = bytes_of(group).next(range.first - 1); lead <= range.last;
            lead = bytes_of(group).next(after_class(lead) - 1)) {
@@ -176,12 +187,17 @@ const WalkAutomaton::CountedGroups& WalkAutomaton::counted_groups(int32_t from, 
 // they differ or do not lead to `to`.
 int WalkAutomaton::finished_by(int32_t from, int32_t to, ByteRange bytes, int count) {
   int all = -1;
+  int32_t looked_into = kNone;  // many bytes lead to the same middle of a character
   for (int byte = bytes.low; byte <= bytes.high; byte = after_class(byte)) {
     const int32_t target = next(from, static_cast<uint8_t>(byte));
     if (target == kNone || (count == 1 && target != to)) return kUncountable;
     int finished = finished_iterations(from, static_cast<uint8_t>(byte));
-    if (count > 1 && finished != 0) return kUncountable;
-    if (count > 1) finished = finished_by(target, to, {0x80, 0xBF}, count - 1);
+    if (count > 1) {
+      if (finished != 0) return kUncountable;
+      if (target == looked_into) continue;
+      looked_into = target;
+      finished = finished_by(target, to, {0x80, 0xBF}, count - 1);
+    }
     if (finished == kUncountable || (all >= 0 && finished != all)) return kUncountable;
     all = finished;
   }
@@ -205,29 +221,18 @@ bool WalkAutomaton::is_narrow(int32_t state) const {
   return key.size() == 3 && automaton_.state(key[1]).width <= kNarrow;
 }
 
-bool WalkAutomaton::survives(int32_t state, GroupSet groups, size_t kind, int characters) {
-  if (characters <= states_[state].surviving[kind]) return true;
-  if (states_[state].lethal[kind] != 0 && characters >= states_[state].lethal[kind]) return false;
-  std::vector<std::pair<int32_t, int>> reached{{state, 0}};  // with the characters that it takes
-  std::unordered_set<int32_t> seen{state};
-  int read = characters;
-  for (size_t i = 0; i < reached.size() && reached[i].second < read; ++i) {
-    const auto [from, depth] = reached[i];
-    TimeLimit::tick();
-    if (!character_targets_.contains(from) && --survivors_left_ < 0) return false;
-    const CharacterTargets& next = character_targets(from);
-    if ((groups & ~next.alive) != 0 || reached.size() > kMostReached) {
-      read = depth;
-      break;
-    }
-    for (const auto& [target, through] : next.targets)
-      if ((through & groups) != 0 && seen.insert(target).second) reached.emplace_back(target, depth + 1);
+// That of whichever state of the grammar says most.
+int WalkAutomaton::compute_survived(int32_t state, size_t kind) {
+  int most = 0;
+  if (live_bytes(state).contains_all(texts_[kind].first_bytes)) {
+    std::unique_ptr<TextSurvival>& survival = survivals_[kind];
+    if (survival == nullptr)
+      survival = std::make_unique<TextSurvival>(automaton_.nfa(), texts_[kind].first_bytes);
+    const auto key = keys_[state];
+    for (size_t i = 1; i < key.size(); i += 2)
+      for (const int32_t s : automaton_.plain_states(key[i])) most = std::max(most, survival->characters(s));
   }
-  if (read < characters) states_[state].lethal[kind] = static_cast<uint8_t>(read + 1);
-  for (const auto& [s, depth] : reached)
-    states_[s].surviving[kind] =
-        static_cast<uint8_t>(std::max<int>(states_[s].surviving[kind], read - depth));
-  return read == characters;
+  return states_[state].survived[kind] = most;
 }
 
 // Looks at those of which it is not known, up to one over which `state` does not loop.

@@ -29,7 +29,9 @@ constexpr std::array<uint8_t, 256> make_groups() {
   assign('g', 'z');
   for (int byte = '{'; byte <= 0x7F; ++byte) assign(byte, byte);
   for (int byte = 0x80; byte < 0xC0; ++byte) groups[byte] = kContinuationGroup;
-  for (int byte = 0xC0; byte < 256; ++byte) groups[byte] = kOtherLeadsGroup;
+  for (int byte = 0xC0; byte < 0xF0; ++byte) groups[byte] = kOtherLeadsGroup;
+  for (int byte = 0xF0; byte < 256; ++byte) groups[byte] = kRareLeadsGroup;
+  groups[0xEE] = kRareLeadsGroup;  // private use
   for (size_t i = 0; i < std::size(kSingleLeads); ++i)
     groups[kSingleLeads[i]] = static_cast<uint8_t>(kFirstLeadGroup + i);
   return groups;

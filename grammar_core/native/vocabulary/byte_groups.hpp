@@ -10,13 +10,15 @@
 namespace syntagma {
 
 // Sets of bytes coarse enough for one word: every group of ASCII lies in a handful of ranges. Lead bytes with
-// characters that classes single out, such as spaces and ends of lines, are groups of their own, all others
-// are one, and so are all bytes that continue a character. `kBrokenUtf8` marks text that is not whole UTF-8.
+// characters that classes single out, such as spaces and ends of lines, are groups of their own; those that
+// lead out of the basic plane or to private use are one group, all others are another, and so are all bytes
+// that continue a character. `kBrokenUtf8` marks text that is not whole UTF-8.
 using GroupSet = uint64_t;
 constexpr size_t kGroupCount = 64;
 constexpr uint8_t kSingleLeads[] = {0xC2, 0xE1, 0xE2, 0xE3, 0xEF};
 constexpr int kFirstLeadGroup = 50;  // of the first of these
 constexpr int kOtherLeadsGroup = kFirstLeadGroup + static_cast<int>(std::size(kSingleLeads));
+constexpr int kRareLeadsGroup = kOtherLeadsGroup + 1, kLastLeadGroup = kRareLeadsGroup;
 constexpr int kContinuationGroup = 62;
 constexpr GroupSet kBrokenUtf8 = GroupSet{1} << 63;
 int group_of(uint8_t byte);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <stdexcept>
 
 #include "vocabulary/utf8.hpp"
@@ -10,6 +11,7 @@ namespace syntagma {
 namespace {
 
 constexpr size_t kManyChildren = 16;  // from which on a node has a Fan
+constexpr uint32_t kBlock = 64;       // ranks
 constexpr size_t kMostFans = UINT16_MAX;
 constexpr uint8_t kFirstLead = 0xC2, kLastLead = 0xF4;  // of characters outside ASCII
 
@@ -48,11 +50,20 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, std::vector<int32_t> sto
     const int order = token(a).compare(token(b));
     return order != 0 ? order < 0 : a < b;
   });
+  std::vector<uint32_t> ascii_mask(mask_words(), 0);
+  for (const int32_t id : token_at_rank_) {
+    if (static_cast<uint8_t>(token(id)[0]) >= 0x80) break;
+    ascii_mask[id / 32] |= uint32_t{1} << (id % 32);
+    ++ascii_count_;
+  }
+  ascii_mask_ = std::make_shared<MaskWords>(std::move(ascii_mask));
   build_trie();
   summarize_subtrees();
   build_fans();
+  sort_by_characters();
   for (unsigned set = 0; set < kSpaceSets; ++set) space_runs_.emplace_back(*this, space_set(set));
   for (const ByteSet& letters : letter_sets()) letter_runs_.emplace_back(*this, letters);
+  byte_pairs_ = std::make_unique<BytePairs>(*this);
   first_characters_ = std::make_unique<FirstCharacters>(*this);
 }
 
@@ -226,15 +237,50 @@ Vocabulary::LongestMatch Vocabulary::longest_match(std::string_view text) const 
   return match;
 }
 
+void Vocabulary::sort_by_characters() {
+  const uint32_t count = text_token_count();
+  most_in_block_.assign((count + kBlock - 1) / kBlock, 0);
+  for (uint32_t rank = 0; rank < count; ++rank)
+    most_in_block_[rank / kBlock] = std::max(most_in_block_[rank / kBlock], characters_at_rank_[rank]);
+  characters_begin_.assign(most_characters(0, count) + 2, 0);
+  for (uint32_t rank = 0; rank < count; ++rank) ++characters_begin_[characters_at_rank_[rank] + 1];
+  for (size_t i = 1; i < characters_begin_.size(); ++i) characters_begin_[i] += characters_begin_[i - 1];
+  by_characters_.resize(count);
+  std::vector<uint32_t> next = characters_begin_;
+  for (uint32_t rank = 0; rank < count; ++rank)
+    by_characters_[next[characters_at_rank_[rank]]++] = token_at_rank_[rank];
+}
+
+int32_t Vocabulary::most_characters(uint32_t first, uint32_t end) const {
+  uint16_t most = 0;
+  while (first < end) {
+    const bool is_block = first % kBlock == 0 && end - first >= kBlock;
+    most = std::max(most, is_block ? most_in_block_[first / kBlock] : characters_at_rank_[first]);
+    first += is_block ? kBlock : 1;
+  }
+  return most;
+}
+
+// From the known set with the fewest others between.
 const std::vector<uint32_t>& Vocabulary::tokens_up_to(int32_t characters) const {
+  const int32_t longest = static_cast<int32_t>(characters_begin_.size()) - 2;
+  characters = std::clamp(characters, -1, longest);
   const std::lock_guard lock(up_to_mutex_);
-  std::vector<uint32_t>& words = up_to_[characters];
-  if (!words.empty()) return words;
-  words.assign(mask_words(), 0);
-  for (uint32_t rank = 0; rank < text_token_count(); ++rank)
-    if (characters_at_rank_[rank] <= characters)
-      words[token_at_rank_[rank] / 32] |= uint32_t{1} << (token_at_rank_[rank] % 32);
-  return words;
+  if (up_to_.empty()) {
+    up_to_[-1].assign(mask_words(), 0);
+    up_to_[longest] = text_mask_->words();
+  }
+  const auto above = up_to_.lower_bound(characters);
+  if (above->first == characters) return above->second;
+  const auto below = std::prev(above);
+  // Of so many characters, and one more.
+  const auto begin = [&](int32_t number) { return by_characters_.begin() + characters_begin_[number]; };
+  const auto middle = begin(characters + 1), first = begin(below->first + 1), last = begin(above->first + 1);
+  const bool from_below = middle - first <= last - middle;
+  std::vector<uint32_t> words = from_below ? below->second : above->second;
+  std::for_each(from_below ? first : middle, from_below ? middle : last,
+                [&](int32_t id) { words[id / 32] ^= uint32_t{1} << (id % 32); });
+  return up_to_.emplace_hint(above, characters, std::move(words))->second;
 }
 
 size_t Vocabulary::memory_bytes() const {
@@ -242,10 +288,10 @@ size_t Vocabulary::memory_bytes() const {
   for (const auto* sets : {&space_runs_, &letter_runs_})
     for (const ByteRuns& set : *sets) runs += set.memory_bytes();
   return runs + bytes_.size() + token_begin_.size() * sizeof(uint32_t) +
-         token_at_rank_.size() * sizeof(int32_t) + trie_.size() * sizeof(TrieNode) +
+         (token_at_rank_.size() + by_characters_.size()) * sizeof(int32_t) + trie_.size() * sizeof(TrieNode) +
          fans_.size() * (sizeof(Fan) + 32 * sizeof(uint32_t)) + heights_.size() +
-         kPlainTexts * plain_texts_[1].unplain.size() * sizeof(UnplainNode) + text_mask_->memory_bytes() +
-         first_characters_->memory_bytes();
+         kPlainTexts * plain_texts_[1].unplain.size() * sizeof(UnplainNode) + 2 * text_mask_->memory_bytes() +
+         byte_pairs_->memory_bytes() + first_characters_->memory_bytes();
 }
 
 }  // namespace syntagma

@@ -14,6 +14,7 @@
 
 #include "automaton/byte_set.hpp"
 #include "vocabulary/byte_groups.hpp"
+#include "vocabulary/byte_pairs.hpp"
 #include "vocabulary/byte_runs.hpp"
 #include "vocabulary/first_characters.hpp"
 #include "vocabulary/mask_words.hpp"
@@ -117,13 +118,19 @@ class Vocabulary {
   int32_t token_at_rank(uint32_t rank) const { return token_at_rank_[rank]; }
   uint32_t text_token_count() const { return static_cast<uint32_t>(token_at_rank_.size()); }
   int32_t characters_at_rank(uint32_t rank) const { return characters_at_rank_[rank]; }
+  // The most of those of some ranks; 0 if there are none.
+  int32_t most_characters(uint32_t first, uint32_t end) const;
   // Tokens of at most so many characters (bytes that do not continue one), as mask words. Thread-safe.
   const std::vector<uint32_t>& tokens_up_to(int32_t characters) const;
   // Runs of some of kSpaces, as bits.
   const ByteRuns& space_runs(unsigned set) const { return space_runs_[set]; }
   // Runs of one of `letter_sets`, by its number.
   const ByteRuns& letter_runs(size_t set) const { return letter_runs_[set]; }
+  const BytePairs& byte_pairs() const { return *byte_pairs_; }
   const FirstCharacters& first_characters() const { return *first_characters_; }
+  // Tokens that begin with a byte of ASCII, whose ranks come first, and their number.
+  const std::shared_ptr<const MaskWords>& ascii_mask() const { return ascii_mask_; }
+  uint32_t ascii_count() const { return ascii_count_; }
   // All tokens that are text.
   const std::shared_ptr<const MaskWords>& text_mask() const { return text_mask_; }
   int32_t longest_token() const { return longest_token_; }
@@ -135,6 +142,7 @@ class Vocabulary {
   void build_trie();
   void summarize_subtrees();
   void build_fans();
+  void sort_by_characters();
   void find_unplain_nodes(std::span<const uint32_t> parent, PlainText& plain) const;
   bool has_children(uint32_t node) const { return trie_[node].subtree_end != node + 1; }
 
@@ -149,11 +157,16 @@ class Vocabulary {
   std::vector<uint8_t> heights_;
   std::array<PlainText, kPlainTexts> plain_texts_;
   std::vector<uint16_t> characters_at_rank_;
+  std::vector<uint16_t> most_in_block_;     // of kBlock ranks
+  std::vector<int32_t> by_characters_;      // tokens that are text, the shortest first
+  std::vector<uint32_t> characters_begin_;  // by a number of characters: where its tokens begin there
   mutable std::mutex up_to_mutex_;
   mutable std::map<int32_t, std::vector<uint32_t>> up_to_;
   std::vector<ByteRuns> space_runs_, letter_runs_;
+  std::unique_ptr<const BytePairs> byte_pairs_;
   std::unique_ptr<const FirstCharacters> first_characters_;
-  std::shared_ptr<const MaskWords> text_mask_;
+  std::shared_ptr<const MaskWords> text_mask_, ascii_mask_;
+  uint32_t ascii_count_ = 0;
   mutable std::mutex quoted_mutex_;
   mutable std::map<int, QuotedTexts> quoted_texts_;  // by what stands between strings
   int32_t longest_token_ = 0;
