@@ -50,12 +50,14 @@ class TextSurvival::Search {
     std::vector<Adjacency::Placed> backwards;
     std::vector<int32_t> level{0}, next_level;  // by characters
     int unknown_depth = kForever;               // of the first place that is not looked into
+    int left = std::min(owner_.most_, owner_.left_);
+    owner_.left_ -= left;
     for (int depth = 0; !level.empty(); ++depth) {
       for (size_t at = 0; at < level.size(); ++at) {
         const int32_t i = level[at];
         TimeLimit::tick(4);
         const bool is_known = know(i);
-        if (!is_known && places_.size() > kMostPlaces) {
+        if (!is_known && left-- <= 0) {
           unknown_depth = std::min(unknown_depth, depth);
           found_[i] = 0;
         } else if (!is_known && !find_targets(places_[i])) {
@@ -71,6 +73,8 @@ class TextSurvival::Search {
       }
       level = std::exchange(next_level, {});
     }
+    owner_.left_ += std::max(left, 0);
+    if (unknown_depth != kForever) owner_.most_ = kFewPlaces;
     spread(Adjacency(places_.size(), backwards));
     for (size_t i = 0; i < places_.size(); ++i) {
       const bool is_exact = found_[i] == kForever || found_[i] < unknown_depth - depths_[i];
@@ -172,7 +176,8 @@ class TextSurvival::Search {
 
 int TextSurvival::characters(int32_t state) {
   const auto found = known_.find(state);
-  return found != known_.end() ? found->second : Search(*this).run(state);
+  if (found != known_.end()) return found->second;
+  return left_ > 0 ? Search(*this).run(state) : kNotNow;
 }
 
 }  // namespace syntagma

@@ -23,6 +23,7 @@
 namespace syntagma {
 
 constexpr uint8_t kUncountable = 2;
+constexpr int kMostSurvivors = 400;  // states of a walk that are looked into for dead ends
 
 // A state that characters lead back to, such as that of a search which has found nothing yet: all of them
 // that are not the beginning of something, and most of the others' next ones.
@@ -42,7 +43,12 @@ class WalkAutomaton {
   StackArena& arena() { return arena_; }
 
   // At the beginning of a walk, whose work is limited.
-  void begin_walk() { stepper_.reset_work(); }
+  void begin_walk() {
+    stepper_.reset_work();
+    survivors_left_ = kMostSurvivors;
+    for (const auto& survival : survivals_)
+      if (survival != nullptr) survival->begin_walk();
+  }
   // The only item of a state that stands on the base alone; kNone as its macro-state if there is none such.
   Item lone_item(int32_t state) const;
   // The first byte behind those of a byte's class.
@@ -180,10 +186,15 @@ class WalkAutomaton {
     const int known = states_[state].survived[kind];
     return known != kNotKnown ? known : compute_survived(state, kind);
   }
-  // Whether that is enough for tokens that have `height` bytes behind a node at most.
+  // Whether all of it is, where tokens have `height` bytes behind a node at most. What the grammar's
+  // automaton does not say, because it counts for instance, is found from the states of the walk.
   bool survives(int32_t state, size_t kind, int height) {
     const int survived = this->survived(state, kind);
-    return survived == TextSurvival::kForever || (height <= survived && height < Vocabulary::kTallest);
+    if (survived > 0)
+      return survived == TextSurvival::kForever || (height <= survived && height < Vocabulary::kTallest);
+    const State& s = states_[state];
+    if (height <= s.surviving[kind]) return true;
+    return (s.lethal[kind] == 0 || height < s.lethal[kind]) && finds_survival(state, kind, height);
   }
   // What a state is the hub of in the plain text of number `kind`, or null.
   const Hub* hub(int32_t state, size_t kind);
@@ -200,7 +211,10 @@ class WalkAutomaton {
     bool safe_known = false;
     GroupSet safe_groups = 0;
     int8_t inner_frame = kNotKnown;
-    std::array<int, kPlainTexts> survived;  // by kind of plain text
+    // By kind of plain text; characters that are known to be read otherwise, and so many that some text of
+    // them is not, or 0 if that is not known.
+    std::array<int, kPlainTexts> survived;
+    uint8_t surviving[kPlainTexts] = {}, lethal[kPlainTexts] = {};
     // Of what it may read; with `next`, which is null while nobody asked.
     ByteSet live, live_classes;
     int16_t live_count = 0;               // of classes
@@ -245,6 +259,7 @@ class WalkAutomaton {
   bool finds_loops(int32_t state, GroupSet groups);
   std::unique_ptr<const Hub> find_hub(int32_t state, const PlainText& plain);
   int compute_survived(int32_t state, size_t kind);
+  bool finds_survival(int32_t state, size_t kind, int characters);
   bool loops_over_group(int32_t state, int group);
   bool counts_paths(int32_t parents) const;
   GroupSet compute_safe(int32_t state);
@@ -267,6 +282,7 @@ class WalkAutomaton {
   std::vector<State> states_;
   TablePool<int32_t> tables_;
   size_t finished_bytes_ = 0, hub_bytes_ = 0;
+  int survivors_left_ = kMostSurvivors;
   Configuration scratch_;
   std::vector<int32_t> key_;
   std::vector<Item> items_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <unordered_set>
 
 #include "automaton/time_limit.hpp"
 #include "mask/walk_automaton.hpp"
@@ -11,7 +12,9 @@ namespace {
 
 constexpr size_t kMostSafeStates = 48;
 constexpr int32_t kNarrow = 4;
-constexpr int kFarDeadEnd = 3;  // characters that are read before it at least
+constexpr size_t kMostReached = 128;  // states up to which a dead end is looked for
+constexpr int kMostSurvived = 24;     // characters; dead ends farther off are not looked for
+constexpr int kFarDeadEnd = 3;        // characters that are read before it at least
 
 // Those that are not part of a longer character, or begin one.
 using BytesByGroup = std::array<ByteSet, kLastLeadGroup + 1>;
@@ -230,9 +233,38 @@ int WalkAutomaton::compute_survived(int32_t state, size_t kind) {
       survival = std::make_unique<TextSurvival>(automaton_.nfa(), texts_[kind].first_bytes);
     const auto key = keys_[state];
     for (size_t i = 1; i < key.size(); i += 2)
-      for (const int32_t s : automaton_.plain_states(key[i])) most = std::max(most, survival->characters(s));
+      for (const int32_t s : automaton_.plain_states(key[i])) {
+        const int characters = survival->characters(s);
+        if (characters == TextSurvival::kNotNow) return most;
+        most = std::max(most, characters);
+      }
   }
   return states_[state].survived[kind] = most;
+}
+
+bool WalkAutomaton::finds_survival(int32_t state, size_t kind, int characters) {
+  const GroupSet groups = texts_[kind].groups;
+  if (characters > kMostSurvived || !live_bytes(state).contains_all(texts_[kind].first_bytes)) return false;
+  std::vector<std::pair<int32_t, int>> reached{{state, 0}};  // with the characters that it takes
+  std::unordered_set<int32_t> seen{state};
+  int read = characters;
+  for (size_t i = 0; i < reached.size() && reached[i].second < read; ++i) {
+    const auto [from, depth] = reached[i];
+    TimeLimit::tick();
+    if (!character_targets_.contains(from) && --survivors_left_ < 0) return false;
+    const CharacterTargets& next = character_targets(from);
+    if ((groups & ~next.alive) != 0 || reached.size() > kMostReached) {
+      read = depth;
+      break;
+    }
+    for (const auto& [target, through] : next.targets)
+      if ((through & groups) != 0 && seen.insert(target).second) reached.emplace_back(target, depth + 1);
+  }
+  if (read < characters) states_[state].lethal[kind] = static_cast<uint8_t>(read + 1);
+  for (const auto& [s, depth] : reached)
+    states_[s].surviving[kind] =
+        static_cast<uint8_t>(std::max<int>(states_[s].surviving[kind], read - depth));
+  return read == characters;
 }
 
 // Looks at those of which it is not known, up to one over which `state` does not loop.
