@@ -25,8 +25,8 @@ namespace syntagma {
 constexpr uint8_t kUncountable = 2;
 constexpr int kMostSurvivors = 400;  // states of a walk that are looked into for dead ends
 
-// A state that characters lead back to, such as that of a search which has found nothing yet: all of them
-// that are not the beginning of something, and most of the others' next ones.
+// A state that characters lead back to, or to others of this kind, such as that of a search which has found
+// nothing yet: all of them that are not the beginning of something, and most of the others' next ones.
 struct Hub {
   // Two bytes with which texts may lead farther away than one character, and where to; kNone where they end.
   struct Exit {
@@ -257,6 +257,7 @@ class WalkAutomaton {
   int32_t compute_next(int32_t state, int byte_class);
   void note_alike(int32_t state, int byte_class, int live_class);
   bool finds_loops(int32_t state, GroupSet groups);
+  bool leads_back(int32_t state);
   std::unique_ptr<const Hub> find_hub(int32_t state, const PlainText& plain);
   int compute_survived(int32_t state, size_t kind);
   bool finds_survival(int32_t state, size_t kind, int characters);

@@ -10,7 +10,7 @@
 namespace syntagma {
 namespace {
 
-constexpr size_t kMostNear = 24;  // states around a hub
+constexpr size_t kMostNear = 48;  // states of a hub and around it
 constexpr size_t kMostExits = 400;
 
 }  // namespace
@@ -25,29 +25,40 @@ const Hub* WalkAutomaton::hub(int32_t state, size_t kind) {
   return found->second.get();
 }
 
+// Whether most characters lead from a state back to it.
+bool WalkAutomaton::leads_back(int32_t state) {
+  constexpr std::string_view kSample = "aeioqxzEZ0 -";
+  const auto comes_back = [&](char c) { return next(state, static_cast<uint8_t>(c)) == state; };
+  return 2 * std::count_if(kSample.begin(), kSample.end(), comes_back) >= std::ssize(kSample);
+}
+
 std::unique_ptr<const Hub> WalkAutomaton::find_hub(int32_t state, const PlainText& plain) {
   const auto is_plain = [&](int byte) { return plain.first_bytes.contains(static_cast<uint8_t>(byte)); };
-  if (!live_bytes(state).contains_all(plain.first_bytes)) return nullptr;
-  constexpr std::string_view kSample = "aeioqxzEZ0 -";
-  const auto leads_back = [&](char c) { return next(state, static_cast<uint8_t>(c)) == state; };
-  if (2 * std::count_if(kSample.begin(), kSample.end(), leads_back) < std::ssize(kSample)) return nullptr;
-  // That and the states that are one character away from it.
-  std::vector<int32_t> near{state};
+  if (!live_bytes(state).contains_all(plain.first_bytes) || !leads_back(state)) return nullptr;
+  // That, other such states next to it, and all that are one character away from these.
+  std::vector<int32_t> centers{state}, near{state};
   const auto place = [&](int32_t target) {
     return static_cast<size_t>(std::find(near.begin(), near.end(), target) - near.begin());
   };
-  for (int byte = BytePairs::kFirst; byte <= BytePairs::kLast; ++byte) {
-    if (!is_plain(byte)) continue;
-    const int32_t target = next(state, static_cast<uint8_t>(byte));
-    if (target == kNone) return nullptr;
-    if (place(target) == near.size()) near.push_back(target);
-    if (near.size() > kMostNear) return nullptr;
-  }
+  for (size_t i = 0; i < centers.size(); ++i)
+    for (int byte = BytePairs::kFirst; byte <= BytePairs::kLast; ++byte) {
+      if (!is_plain(byte)) continue;
+      const int32_t target = next(centers[i], static_cast<uint8_t>(byte));
+      if (target == kNone) return nullptr;
+      if (std::find(centers.begin(), centers.end(), target) != centers.end()) continue;
+      const bool is_new = place(target) == near.size();
+      if (is_new) near.push_back(target);
+      if (is_new && leads_back(target)) centers.push_back(target);
+      if (near.size() > kMostNear) return nullptr;
+    }
+  const auto is_center = [&](int32_t target) {
+    return std::find(centers.begin(), centers.end(), target) != centers.end();
+  };
   // All characters outside ASCII must lead back.
   GroupSet outside = 0;
   for (int group = kFirstLeadGroup; group <= kLastLeadGroup; ++group) outside |= GroupSet{1} << group;
   for (const int32_t from : near)
-    if (only_target(from, plain.groups & outside) != state) return nullptr;
+    if (!is_center(only_target(from, plain.groups & outside))) return nullptr;
 
   std::vector<ByteSet> entering(near.size());  // bytes that lead to each of them from others of them
   for (const int32_t from : near)
@@ -58,7 +69,8 @@ std::unique_ptr<const Hub> WalkAutomaton::find_hub(int32_t state, const PlainTex
       if (at < near.size()) entering[at].add(static_cast<uint8_t>(byte));
     }
   auto hub = std::make_unique<Hub>();
-  for (size_t i = 1; i < near.size(); ++i)
+  for (size_t i = 1; i < near.size(); ++i) {
+    if (is_center(near[i])) continue;
     for (int second = BytePairs::kFirst; second <= BytePairs::kLast; ++second) {
       if (!is_plain(second)) continue;
       const int32_t target = next(near[i], static_cast<uint8_t>(second));
@@ -67,6 +79,7 @@ std::unique_ptr<const Hub> WalkAutomaton::find_hub(int32_t state, const PlainTex
         hub->exits.push_back({static_cast<uint8_t>(first), static_cast<uint8_t>(second), target});
       if (hub->exits.size() > kMostExits) return nullptr;
     }
+  }
   std::sort(hub->exits.begin(), hub->exits.end(), [](const Hub::Exit& a, const Hub::Exit& b) {
     return std::tie(a.first, a.second, a.target) < std::tie(b.first, b.second, b.target);
   });
