@@ -111,13 +111,6 @@ std::vector<uint32_t> words_of(const Vocabulary& vocabulary, std::span<const Ran
                                std::span<const std::shared_ptr<const MaskWords>> sets) {
   std::vector<uint64_t> bits = bits_of(vocabulary, ranges);
   const uint32_t ascii = vocabulary.ascii_count();
-  const auto flip = [&](size_t first, uint64_t flipped, std::vector<uint32_t>& words) {
-    for (; flipped != 0; flipped &= flipped - 1) {
-      const auto rank = static_cast<uint32_t>(first + std::countr_zero(flipped));
-      const auto id = static_cast<uint32_t>(vocabulary.token_at_rank(rank));
-      words[id / 32] ^= bit_of(id);
-    }
-  };
   size_t allowed = 0;
   for (size_t i = 0; i < ascii / 64; ++i) allowed += std::popcount(bits[i]);
   const bool allows_most = 2 * allowed > ascii;
@@ -127,7 +120,12 @@ std::vector<uint32_t> words_of(const Vocabulary& vocabulary, std::span<const Ran
     for (size_t i = 0; i < ascii / 64; ++i) bits[i] = ~bits[i];
     bits[ascii / 64] ^= (uint64_t{1} << (ascii % 64)) - 1;
   }
-  for (size_t i = 0; i < bits.size(); ++i) flip(64 * i, bits[i], words);
+  for (size_t i = 0; i < bits.size(); ++i)
+    for (; bits[i] != 0; bits[i] &= bits[i] - 1) {
+      const auto rank = static_cast<uint32_t>(64 * i + std::countr_zero(bits[i]));
+      const auto id = static_cast<uint32_t>(vocabulary.token_at_rank(rank));
+      words[id / 32] ^= bit_of(id);
+    }
   for (const auto& set : sets)
     for (size_t i = 0; i < words.size(); ++i) words[i] |= set->words()[i];
   return words;
